@@ -1,0 +1,146 @@
+/// A configuration is listed once: each struct of settings has
+///
+///   template <class Self, class Visit> static void fields(Self& c, Visit&& visit) {
+///     visit(c.batch_size, "batch_size", "transitions per gradient step", at_least(1));
+///     visit(c.learning_rate, "learning_rate", "largest step of AdamW", positive());
+///   }
+///
+/// and that list feeds the flags and the help of the command line, the metadata of the model file, Python's keywords
+/// and the checks. A field is a bool, an integer, a double or a string.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "catena/core/check.h"
+
+namespace catena {
+
+/// Conditions on a field: `holds(value)` decides, `text()` completes "…, but must be …".
+struct anything {
+  template <class T>
+  bool holds(const T&) const {
+    return true;
+  }
+  std::string text() const { return "anything"; }
+};
+
+struct positive {
+  bool holds(double value) const { return value > 0 && std::isfinite(value); }
+  std::string text() const { return "positive and finite"; }
+};
+
+struct not_negative {
+  bool holds(double value) const { return value >= 0 && std::isfinite(value); }
+  std::string text() const { return "zero or more, and finite"; }
+};
+
+template <class T>
+struct at_least {
+  T bound;
+  explicit at_least(T low) : bound(low) {}
+  bool holds(double value) const { return value >= static_cast<double>(bound) && std::isfinite(value); }
+  std::string text() const { return fmt::format("at least {}", bound); }
+};
+
+template <class T>
+struct between {
+  T low, high;
+  between(T lowest, T highest) : low(lowest), high(highest) {}
+  bool holds(double value) const { return value >= static_cast<double>(low) && value <= static_cast<double>(high); }
+  std::string text() const { return fmt::format("between {} and {}", low, high); }
+};
+
+struct one_of {
+  std::vector<std::string> choices;
+  explicit one_of(std::vector<std::string> allowed) : choices(std::move(allowed)) {}
+  bool holds(const std::string& value) const { return std::ranges::find(choices, value) != choices.end(); }
+  std::string text() const { return fmt::format("one of {}", fmt::join(choices, ", ")); }
+};
+
+/// A struct of settings that lists its fields.
+template <class C>
+concept Config = std::default_initializable<C> && requires(C& c) { C::fields(c, [](auto&&...) {}); };
+
+template <Config C>
+void check_config(std::string_view function, const C& config) {
+  C::fields(config, [&](const auto& value, std::string_view name, std::string_view, const auto& condition) {
+    check::that(condition.holds(value), function, name, value, condition.text());
+  });
+}
+
+template <Config C>
+nlohmann::json to_json(const C& config) {
+  nlohmann::json json = nlohmann::json::object();
+  C::fields(config, [&](const auto& value, std::string_view name, std::string_view, const auto&) {
+    json[std::string(name)] = value;
+  });
+  return json;
+}
+
+/// One field, for help texts, docs and bindings.
+struct FieldInfo {
+  std::string name, help, default_value, must_be;
+};
+
+template <Config C>
+std::vector<FieldInfo> describe_fields() {
+  std::vector<FieldInfo> result;
+  const C defaults{};
+  C::fields(defaults, [&](const auto& value, std::string_view name, std::string_view help, const auto& condition) {
+    result.push_back({std::string(name), std::string(help), fmt::format("{}", value), condition.text()});
+  });
+  return result;
+}
+
+namespace detail {
+template <class T>
+bool json_has_type(const nlohmann::json& value) {
+  if constexpr (std::is_same_v<T, bool>) return value.is_boolean();
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return value.is_number_integer() && (std::is_signed_v<T> || value.is_number_unsigned());
+  }
+  if constexpr (std::is_floating_point_v<T>) return value.is_number();
+  return value.is_string();
+}
+template <class T>
+constexpr std::string_view type_text() {
+  if constexpr (std::is_same_v<T, bool>) return "true or false";
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return "a whole number";
+  if constexpr (std::is_floating_point_v<T>) return "a number";
+  return "a text";
+}
+}  // namespace detail
+
+/// Reads the fields that `json` names, leaves the others at their defaults, refuses names that no field has, checks all.
+template <Config C>
+C from_json(std::string_view function, const nlohmann::json& json) {
+  C config{};
+  check::that(json.is_object(), function, "the configuration", json.type_name(), "a JSON object");
+  std::vector<std::string> known;
+  C::fields(config, [&](auto& value, std::string_view name, std::string_view, const auto&) {
+    using T = std::remove_cvref_t<decltype(value)>;
+    known.emplace_back(name);
+    const auto found = json.find(std::string(name));
+    if (found == json.end()) return;
+    check::that(detail::json_has_type<T>(*found), function, name, found->dump(), detail::type_text<T>());
+    value = found->template get<T>();
+  });
+  for (const auto& [name, value] : json.items()) {
+    check::that(std::ranges::find(known, name) != known.end(), function, "setting", fmt::format("\"{}\"", name),
+                fmt::format("one of {}", fmt::join(known, ", ")));
+  }
+  check_config(function, config);
+  return config;
+}
+
+}  // namespace catena

@@ -1,0 +1,16 @@
+/// How a numerical computation ended. A failure is a value that carries its remedy, never a silent NaN.
+#pragma once
+
+#include <string_view>
+
+namespace catena {
+
+enum class Outcome { ok, diverged, step_limit, time_limit, not_positive_definite, not_mixed, invalid_share };
+
+/// The word that is written to files and printed: "ok", "diverged", ….
+std::string_view name(Outcome outcome);
+
+/// What the user can do about it, in one sentence; empty for ok.
+std::string_view advice(Outcome outcome);
+
+}  // namespace catena

@@ -1,0 +1,92 @@
+#include "catena/core/parallel.h"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <thread>
+
+#include "catena/core/check.h"
+
+namespace catena {
+
+namespace {
+
+thread_local int current_worker = 0;
+
+/// Sets the worker's number for one stretch of work and puts the old one back, so that loops may nest.
+class WorkerScope {
+ public:
+  explicit WorkerScope(int worker) : outer_(current_worker) { current_worker = worker; }
+  ~WorkerScope() { current_worker = outer_; }
+  WorkerScope(const WorkerScope&) = delete;
+  WorkerScope& operator=(const WorkerScope&) = delete;
+
+ private:
+  int outer_;
+};
+
+}  // namespace
+
+struct Parallel::Arena {
+  explicit Arena(int threads) : arena(threads) {}
+  tbb::task_arena arena;
+};
+
+Parallel::Parallel(int threads) : threads_(threads) {
+  check::between("parallel", "threads", threads, 0, 1024);
+  if (threads_ == 0) threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (threads_ > 1) arena_ = std::make_shared<Arena>(threads_);
+}
+
+void Parallel::for_each(std::size_t count, const std::function<void(std::size_t)>& body) const {
+  if (threads_ == 1 || count <= 1) {
+    const WorkerScope scope(0);
+    for (std::size_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  // TBB would rethrow whichever exception came first in time; we keep the one of the lowest index.
+  std::mutex mutex;
+  std::exception_ptr error;
+  std::size_t error_index = std::numeric_limits<std::size_t>::max();
+  std::atomic<bool> failed = false;
+  arena_->arena.execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, count, 1),
+        [&](const tbb::blocked_range<std::size_t>& range) {
+          const WorkerScope scope(tbb::this_task_arena::current_thread_index());
+          for (std::size_t i = range.begin(); i != range.end() && !failed; ++i) {
+            try {
+              body(i);
+            } catch (...) {
+              failed = true;
+              const std::lock_guard lock(mutex);
+              if (i < error_index) {
+                error_index = i;
+                error = std::current_exception();
+              }
+            }
+          }
+        },
+        tbb::simple_partitioner());
+  });
+  if (error) std::rethrow_exception(error);
+}
+
+void Parallel::for_blocks(std::size_t count, std::size_t block_size,
+                          const std::function<void(std::size_t, std::size_t, std::size_t)>& body) const {
+  CATENA_ASSERT(block_size > 0);
+  for_each((count + block_size - 1) / block_size, [&](std::size_t block) {
+    const std::size_t begin = block * block_size;
+    body(begin, std::min(count, begin + block_size), block);
+  });
+}
+
+int Parallel::worker() { return current_worker; }
+
+}  // namespace catena

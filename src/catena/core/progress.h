@@ -1,0 +1,43 @@
+/// Progress of long work: a bar with rate and time left on a terminal, a line now and then elsewhere, nothing on
+/// request. It is also where a computation learns that it should stop (Ctrl-C).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace catena {
+
+enum class ProgressStyle { automatic, bar, lines, silent };
+
+/// One long piece of work reports here. Thread-safe; cheap enough to call once per block of work.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+
+  /// Begins a phase of `total` units ("transitions", "steps"); ends the one before. total = 0: unknown.
+  virtual void start(std::string_view label, std::string_view unit, std::uint64_t total) = 0;
+  /// Some more units are done. Throws Interrupted if a stop was asked for.
+  virtual void advance(std::uint64_t units) = 0;
+  /// A short text beside the bar ("loss 0.61").
+  virtual void note(std::string_view text) = 0;
+  /// Ends the phase and leaves its last line standing.
+  virtual void finish() = 0;
+  /// True once a stop was asked for; for loops that want to put their things in order first.
+  virtual bool stop_requested() const = 0;
+};
+
+/// Writes to standard error; automatic = bar if that is a terminal, else lines.
+std::unique_ptr<Progress> make_progress(ProgressStyle style);
+
+/// A reporter that says nothing and never stops, for tests and for callers without one.
+Progress& silent_progress();
+
+/// Makes Ctrl-C (SIGINT) and SIGTERM ask every reporter for a stop; a second one ends the program as usual.
+void stop_on_interrupt();
+/// Asks for a stop, or withdraws the request, as the signal does.
+void request_stop(bool stop = true);
+bool stop_requested();
+
+}  // namespace catena

@@ -1,0 +1,48 @@
+/// What a simulator is: one transition x^t → x^(t+1) given θ, for many simulations at once.
+///
+/// Simulations lie along the lanes, in doubles: coordinate i of simulation l is block(i, l). A built-in task vectorises
+/// over the lanes; a plug-in or a Python callable gets the same block.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/core/random.h"
+
+namespace catena::simulate {
+
+using StateBlock = BasicBlock<double>;             // [coordinates × simulations], written
+using ConstStateBlock = BasicBlock<const double>;  // the same, read
+
+/// What one transition may depend on: θ [d × lanes], x^t [n × lanes], and t (one value per lane; null unless the
+/// simulator says that it uses time).
+struct StepInput {
+  ConstStateBlock theta;
+  ConstStateBlock state;
+  const double* time = nullptr;
+};
+
+/// Anything that can make one transition: step(input, stream, next) writes x^(t+1) for every lane of `next`, drawing
+/// all its randomness from `stream`. It keeps no state between calls and may be called from several threads at once.
+template <class S>
+concept Stepper = requires(const S& simulator, const StepInput& input, Stream& stream, StateBlock next) {
+  simulator.step(input, stream, next);
+};
+
+/// A stepper together with what must be known about it.
+struct Simulator {
+  std::string name;
+  std::vector<std::string> parameter_names;  // d of them
+  std::vector<std::string> state_names;      // n of them
+  bool uses_time = false;
+  std::function<void(const StepInput&, Stream&, StateBlock)> step;
+
+  std::size_t parameters() const { return parameter_names.size(); }
+  std::size_t states() const { return state_names.size(); }
+};
+
+}  // namespace catena::simulate
