@@ -1,0 +1,179 @@
+#include "catena/nn/execute.h"
+
+#include <algorithm>
+
+#include "catena/core/check.h"
+
+namespace catena::nn {
+
+namespace {
+
+bool contains(std::span<const Value> values, int node) {
+  return std::ranges::any_of(values, [&](Value v) { return v.node == node; });
+}
+
+}  // namespace
+
+Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpose) : graph_(&graph), capacity_(lanes) {
+  CATENA_ASSERT(lanes > 0);
+  const auto nodes = graph.nodes();
+  const std::size_t count = nodes.size();
+  wants_gradient_.assign(count, false);
+  std::vector<bool> has_tangent(count, false);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Node& node = nodes[i];
+    if (node.operation == nullptr) {
+      wants_gradient_[i] = contains(purpose.input_gradients, static_cast<int>(i));
+      has_tangent[i] = contains(purpose.tangents_of, static_cast<int>(i));
+      continue;
+    }
+    if (purpose.parameter_gradients) {
+      for (const int p : node.parameters) {
+        if (graph.parameters()[static_cast<std::size_t>(p)].trainable) wants_gradient_[i] = true;
+      }
+    }
+    for (const int input : node.inputs) {
+      const auto k = static_cast<std::size_t>(input);
+      if (wants_gradient_[k]) wants_gradient_[i] = true;
+      if (has_tangent[k]) has_tangent[i] = true;
+    }
+    derivatives_ = derivatives_ || wants_gradient_[i] || has_tangent[i];
+  }
+
+  // One arena: first the sizes, then the places.
+  std::vector<std::size_t> offsets;
+  std::size_t total = 0;
+  const auto reserve = [&](std::size_t floats) {
+    offsets.push_back(total);
+    total += padded_lanes(floats);
+  };
+  std::size_t scratch = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t stride = padded_lanes(nodes[i].lanes.count(capacity_));
+    reserve(nodes[i].features * stride);
+    reserve(wants_gradient_[i] ? nodes[i].features * stride : 0);
+    reserve(has_tangent[i] ? nodes[i].features * stride : 0);
+    reserve(derivatives_ ? nodes[i].saved_features * stride : 0);
+    scratch = std::max(scratch, nodes[i].scratch);
+  }
+  reserve(scratch);
+  memory_.assign(total, 0.0F);
+  float* base = memory_.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t stride = padded_lanes(nodes[i].lanes.count(capacity_));
+    values_.push_back({base + offsets[4 * i], stride});
+    gradients_.push_back({wants_gradient_[i] ? base + offsets[4 * i + 1] : nullptr, stride});
+    tangents_.push_back({has_tangent[i] ? base + offsets[4 * i + 2] : nullptr, stride});
+    saved_.push_back({derivatives_ ? base + offsets[4 * i + 3] : nullptr, stride});
+  }
+  scratch_ = base + offsets[4 * count];
+
+  for (std::size_t i = 0; i < count; ++i) {
+    const Node& node = nodes[i];
+    if (node.operation == nullptr) continue;
+    Step step;
+    step.node = static_cast<int>(i);
+    step.first_operand = operand_nodes_.size();
+    step.operands = node.inputs.size();
+    step.first_parameter = parameter_indices_.size();
+    step.parameters = node.parameters.size();
+    step.needs_reverse = wants_gradient_[i];
+    step.needs_tangent = has_tangent[i];
+    operand_nodes_.insert(operand_nodes_.end(), node.inputs.begin(), node.inputs.end());
+    parameter_indices_.insert(parameter_indices_.end(), node.parameters.begin(), node.parameters.end());
+    steps_.push_back(step);
+  }
+  operand_values_.resize(operand_nodes_.size());
+  operand_gradients_.resize(operand_nodes_.size());
+  operand_tangents_.resize(operand_nodes_.size());
+  parameter_values_.resize(parameter_indices_.size());
+  parameter_gradients_.resize(parameter_indices_.size());
+  for (const int p : parameter_indices_) parameter_infos_.push_back(&graph.parameters()[static_cast<std::size_t>(p)]);
+  has_gradient_.assign(count, 0);
+  accumulate_ = std::make_unique<bool[]>(operand_nodes_.size());
+}
+
+Block Workspace::block(const std::vector<Place>& places, int node, std::size_t lanes) const {
+  const auto i = static_cast<std::size_t>(node);
+  const Node& info = graph_->nodes()[i];
+  return {places[i].data, info.features, info.lanes.count(lanes), places[i].stride};
+}
+
+void Workspace::bind(std::span<const float> weights, std::size_t lanes) {
+  CATENA_ASSERT(lanes > 0 && lanes <= capacity_);
+  CATENA_ASSERT(weights.size() == graph_->parameter_count());
+  for (std::size_t k = 0; k < operand_nodes_.size(); ++k) {
+    operand_values_[k] = block(values_, operand_nodes_[k], lanes);
+    operand_gradients_[k] = block(gradients_, operand_nodes_[k], lanes);
+    operand_tangents_[k] = block(tangents_, operand_nodes_[k], lanes);
+  }
+  for (std::size_t k = 0; k < parameter_indices_.size(); ++k) {
+    parameter_values_[k] = weights.data() + parameter_infos_[k]->offset;
+  }
+}
+
+void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed) {
+  bind(weights, lanes);
+  for (const Step& step : steps_) {
+    const Node& node = graph_->nodes()[static_cast<std::size_t>(step.node)];
+    if ((node.depends_on & changed) == 0 && changed != all_inputs) continue;
+    node.operation->forward({std::span(operand_values_).subspan(step.first_operand, step.operands),
+                             std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
+                             std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
+                             node.attributes, block(values_, step.node, lanes), block(saved_, step.node, lanes),
+                             scratch_, step.needs_reverse || step.needs_tangent, lanes});
+  }
+}
+
+void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value output,
+                        std::span<float> weight_gradients) {
+  bind(weights, lanes);
+  for (std::size_t k = 0; k < parameter_indices_.size(); ++k) {
+    const bool wanted = !weight_gradients.empty() && parameter_infos_[k]->trainable;
+    parameter_gradients_[k] = wanted ? weight_gradients.data() + parameter_infos_[k]->offset : nullptr;
+  }
+  std::ranges::fill(has_gradient_, char{0});
+  has_gradient_[static_cast<std::size_t>(output.node)] = 1;
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    const auto i = static_cast<std::size_t>(step->node);
+    if (!step->needs_reverse || !has_gradient_[i]) continue;
+    const Node& node = graph_->nodes()[i];
+    for (std::size_t k = step->first_operand; k < step->first_operand + step->operands; ++k) {
+      const auto input = static_cast<std::size_t>(operand_nodes_[k]);
+      // The same node may stand twice among the operands: its second contribution is added to the first.
+      accumulate_[k] = has_gradient_[input] != 0;
+      if (operand_gradients_[k].data != nullptr) has_gradient_[input] = 1;
+    }
+    node.operation->reverse({std::span(operand_values_).subspan(step->first_operand, step->operands),
+                             std::span(parameter_values_).subspan(step->first_parameter, step->parameters),
+                             std::span(parameter_infos_).subspan(step->first_parameter, step->parameters),
+                             node.attributes, block(values_, step->node, lanes), block(saved_, step->node, lanes),
+                             scratch_, block(gradients_, step->node, lanes),
+                             std::span(operand_gradients_).subspan(step->first_operand, step->operands),
+                             std::span<const bool>(accumulate_.get() + step->first_operand, step->operands),
+                             std::span(parameter_gradients_).subspan(step->first_parameter, step->parameters), lanes});
+  }
+  // An input whose gradient was wanted but that the output does not depend on: zero, not what was left there.
+  for (const int input : graph_->inputs()) {
+    const auto i = static_cast<std::size_t>(input);
+    if (!wants_gradient_[i] || has_gradient_[i]) continue;
+    const Block gradient = block(gradients_, input, lanes);
+    std::fill_n(gradient.data, gradient.features * gradient.stride, 0.0F);
+  }
+}
+
+void Workspace::tangents(std::span<const float> weights, std::size_t lanes) {
+  bind(weights, lanes);
+  for (const Step& step : steps_) {
+    if (!step.needs_tangent) continue;
+    const Node& node = graph_->nodes()[static_cast<std::size_t>(step.node)];
+    node.operation->tangent({std::span(operand_values_).subspan(step.first_operand, step.operands),
+                             std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
+                             std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
+                             node.attributes, block(values_, step.node, lanes), block(saved_, step.node, lanes),
+                             scratch_, std::span(operand_tangents_).subspan(step.first_operand, step.operands),
+                             block(tangents_, step.node, lanes), lanes});
+  }
+}
+
+}  // namespace catena::nn

@@ -1,0 +1,85 @@
+/// Replays a graph on lane blocks. A Workspace owns all memory that a replay needs, made once per thread; replaying
+/// allocates nothing, locks nothing, and makes one indirect call per node and block.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/nn/graph.h"
+#include "catena/nn/operation.h"
+
+namespace catena::nn {
+
+/// What a workspace is made for.
+struct Purpose {
+  bool parameter_gradients = false;
+  std::vector<Value> input_gradients;  // inputs whose gradients are wanted
+  std::vector<Value> tangents_of;      // inputs that tangents start from
+
+  static Purpose inference() { return {}; }
+  static Purpose training() { return {true, {}, {}}; }
+};
+
+/// Values, gradients and tangents of every node for blocks of up to `lanes` lanes.
+class Workspace {
+ public:
+  Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpose);
+
+  std::size_t capacity() const { return capacity_; }
+  const Graph& graph() const { return *graph_; }
+
+  /// The first `lanes` lanes of a node's value: inputs are written here before forward(), results read after it.
+  Block value(Value value, std::size_t lanes) { return block(values_, value.node, lanes); }
+  /// ∂L/∂value: seeded at the outputs before reverse(), read at the inputs after it.
+  Block gradient(Value value, std::size_t lanes) { return block(gradients_, value.node, lanes); }
+  Block tangent(Value value, std::size_t lanes) { return block(tangents_, value.node, lanes); }
+
+  static constexpr std::uint64_t all_inputs = ~std::uint64_t{0};
+
+  /// Computes every node; with `changed` (bit i = i-th input) only those that depend on an input that changed since the last call.
+  void forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed = all_inputs);
+
+  /// From ∂L/∂output, written into gradient(output) by the caller, to the gradients of parameters (added to
+  /// `weight_gradients`, as long as the weights; empty if not wanted) and inputs. Follows a forward() of the same lanes.
+  void reverse(std::span<const float> weights, std::size_t lanes, Value output, std::span<float> weight_gradients);
+
+  /// From input tangents, written into tangent(input) by the caller, to the tangent of every node. Follows a forward().
+  void tangents(std::span<const float> weights, std::size_t lanes);
+
+ private:
+  struct Place {
+    float* data = nullptr;
+    std::size_t stride = 0;
+  };
+  struct Step {  // what one node needs at a replay, laid out once
+    int node = 0;
+    std::size_t first_operand = 0, operands = 0;      // into the operand arrays below
+    std::size_t first_parameter = 0, parameters = 0;  // into the parameter arrays below
+    bool needs_reverse = false, needs_tangent = false;
+  };
+
+  Block block(const std::vector<Place>& places, int node, std::size_t lanes) const;
+  void bind(std::span<const float> weights, std::size_t lanes);
+
+  const Graph* graph_;
+  std::size_t capacity_;
+  bool derivatives_ = false;
+  AlignedVector<float> memory_;
+  std::vector<Place> values_, gradients_, tangents_, saved_;
+  float* scratch_ = nullptr;
+  std::vector<Step> steps_;
+  std::vector<bool> wants_gradient_;
+  std::vector<int> operand_nodes_, parameter_indices_;
+  // Per replay: views of the operands for the current number of lanes, and pointers into the current weights.
+  std::vector<ConstBlock> operand_values_, operand_tangents_;
+  std::vector<Block> operand_gradients_;
+  std::vector<const float*> parameter_values_;
+  std::vector<float*> parameter_gradients_;
+  std::vector<const ParameterInfo*> parameter_infos_;
+  std::vector<char> has_gradient_;  // per node: its gradient holds something
+  std::unique_ptr<bool[]> accumulate_;
+};
+
+}  // namespace catena::nn

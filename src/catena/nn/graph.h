@@ -1,0 +1,111 @@
+/// A network as a recorded graph of operations on lane blocks. Recording happens once; what is recorded is replayed on
+/// any number of blocks (execute.h): forward, reverse and tangent. Nothing here knows about inference.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/core/random.h"
+
+namespace catena::nn {
+
+struct Operation;
+
+/// How many values a node has along the lanes: one for each lane, one for every group of `group` lanes, or one in all.
+struct Lanes {
+  std::size_t group = 1;  // 1: each lane; g: one per g lanes; 0: one in all
+
+  static constexpr Lanes each() { return {1}; }
+  static constexpr Lanes one() { return {0}; }
+  static constexpr Lanes grouped(std::size_t lanes_per_group) { return {lanes_per_group}; }
+
+  /// The number of values for a block of so many lanes.
+  constexpr std::size_t count(std::size_t lanes) const { return group == 0 ? 1 : (lanes + group - 1) / group; }
+  bool operator==(const Lanes&) const = default;
+};
+
+/// A handle to one node of a graph.
+struct Value {
+  int node = -1;
+};
+
+/// A handle to one array of weights.
+struct Parameter {
+  int index = -1;
+};
+
+/// How weights start.
+enum class Init {
+  zeros,
+  ones,
+  scaled_normal,   ///< N(0, 1/columns), cut at two deviations: keeps a layer's output at its input's scale
+  standard_normal  ///< N(0, 1), for random features
+};
+
+struct ParameterInfo {
+  std::string name;
+  std::size_t rows = 0, cols = 0;
+  Init init = Init::zeros;
+  double scale = 1;        // factor on the initial values
+  bool trainable = true;   // false: a constant that is stored with the weights
+  bool decays = true;      // whether weight decay applies (matrices yes, biases and norms no)
+  std::size_t offset = 0;  // place in the flat array of all weights; a multiple of 16
+
+  std::size_t size() const { return rows * cols; }
+};
+
+/// Constants of one node: what a slice begins at, how many columns a per-lane matrix has, ….
+using Attributes = std::vector<double>;
+
+struct Node {
+  const Operation* operation = nullptr;  // null: an input
+  std::vector<int> inputs;
+  std::vector<int> parameters;
+  Attributes attributes;
+  std::size_t features = 0;
+  Lanes lanes;
+  std::size_t saved_features = 0;  // floats per lane kept from the forward pass for derivatives
+  std::size_t scratch = 0;         // floats of memory in all
+  std::uint64_t depends_on = 0;    // bit i: depends on the i-th input
+  std::string name;                // inputs only
+};
+
+/// The recording. Values are appended in the order in which they will be computed.
+class Graph {
+ public:
+  Value input(std::string name, std::size_t features, Lanes lanes = Lanes::each());
+  Parameter parameter(ParameterInfo info);
+  /// Appends one operation; its registry entry checks shapes and says what comes out.
+  Value apply(std::string_view operation, std::vector<Value> inputs, std::vector<Parameter> parameters = {},
+              Attributes attributes = {});
+
+  std::span<const Node> nodes() const { return nodes_; }
+  const Node& node(Value value) const { return nodes_[static_cast<std::size_t>(value.node)]; }
+  std::size_t features(Value value) const { return node(value).features; }
+  std::span<const ParameterInfo> parameters() const { return parameters_; }
+  std::span<const int> inputs() const { return inputs_; }
+  /// Length of the flat array that holds all weights.
+  std::size_t parameter_count() const { return parameter_count_; }
+  /// Number of weights that training changes (padding and constants not counted).
+  std::size_t trainable_count() const;
+
+  /// A fresh set of weights; parameter i draws from stream("weights", i), so that adding a layer leaves others alone.
+  AlignedVector<float> initial_weights(const Streams& streams) const;
+
+  /// Floating-point operations of the matrix products in one forward pass of one lane (a multiply-add is two). Values
+  /// that are shared by all lanes are not counted.
+  double forward_flops_per_lane() const;
+
+ private:
+  std::vector<Node> nodes_;
+  std::vector<ParameterInfo> parameters_;
+  std::vector<int> inputs_;
+  std::size_t parameter_count_ = 0;
+};
+
+}  // namespace catena::nn

@@ -1,0 +1,424 @@
+#include "catena/nn/kernels.h"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "catena/nn/kernels.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once per instruction set
+
+#include <hwy/highway.h>
+
+#include "catena/nn/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace catena::nn::HWY_NAMESPACE {
+
+using kernels::Activation;
+using kernels::NormCall;
+using kernels::NormReverseCall;
+
+/// Calls body(f, l) at the start of every vector of every row.
+template <class Body>
+HWY_INLINE void for_vectors(std::size_t features, std::size_t lanes, Body body) {
+  const std::size_t end = padded_lanes(lanes);
+  const std::size_t n = hn::Lanes(D());
+  for (std::size_t f = 0; f < features; ++f) {
+    for (std::size_t l = 0; l < end; l += n) body(f, l);
+  }
+}
+
+HWY_INLINE V load(ConstBlock x, std::size_t f, std::size_t l) { return hn::Load(D(), x.data + f * x.stride + l); }
+HWY_INLINE void store(V v, Block x, std::size_t f, std::size_t l) { hn::Store(v, D(), x.data + f * x.stride + l); }
+HWY_INLINE void store_or_add(V v, Block x, std::size_t f, std::size_t l, bool add) {
+  store(add ? hn::Add(load(x, f, l), v) : v, x, f, l);
+}
+
+/// Calls body(functor) with the functor of an activation, so that the choice is made once per block.
+template <class Body>
+HWY_INLINE void with_activation(Activation f, Body body) {
+  switch (f) {
+    case Activation::identity: return body(Identity());
+    case Activation::gelu: return body(Gelu());
+    case Activation::silu: return body(Silu());
+    case Activation::tanh: return body(Tanh());
+    case Activation::sigmoid: return body(Sigmoid());
+    case Activation::softplus: return body(Softplus());
+    case Activation::exp: return body(Exp());
+    case Activation::log: return body(Log());
+  }
+}
+
+void Activate(Activation kind, ConstBlock x, Block y, Block slope) {
+  with_activation(kind, [&](auto f) {
+    if (slope.data == nullptr) {
+      for_vectors(x.features, x.lanes, [&](std::size_t i, std::size_t l) { store(f(load(x, i, l), nullptr), y, i, l); });
+      return;
+    }
+    for_vectors(x.features, x.lanes, [&](std::size_t i, std::size_t l) {
+      V d;
+      store(f(load(x, i, l), &d), y, i, l);
+      store(d, slope, i, l);
+    });
+  });
+}
+
+void Multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate) {
+  for_vectors(x.features, x.lanes, [&](std::size_t f, std::size_t l) {
+    const V product = hn::Mul(load(x, f, l), load(y, f, l));
+    store_or_add(product, out, f, l, accumulate);
+  });
+}
+
+void Scale(float alpha, ConstBlock x, Block out, bool accumulate) {
+  const bool repeated = x.lanes == 1 && out.lanes > 1;
+  for_vectors(out.features, out.lanes, [&](std::size_t f, std::size_t l) {
+    const V value = repeated ? splat(x.data[f * x.stride]) : load(x, f, l);
+    store_or_add(hn::Mul(splat(alpha), value), out, f, l, accumulate);
+  });
+}
+
+void AddScaled(ConstBlock x, float alpha, ConstBlock y, Block out) {
+  for_vectors(x.features, x.lanes, [&](std::size_t f, std::size_t l) {
+    store(hn::MulAdd(splat(alpha), load(y, f, l), load(x, f, l)), out, f, l);
+  });
+}
+
+void FillRows(const float* values, Block out) {
+  for_vectors(out.features, out.lanes, [&](std::size_t f, std::size_t l) { store(splat(values[f]), out, f, l); });
+}
+
+void AddBias(ConstBlock x, const float* bias, Block out) {
+  for_vectors(x.features, x.lanes,
+              [&](std::size_t f, std::size_t l) { store(hn::Add(load(x, f, l), splat(bias[f])), out, f, l); });
+}
+
+/// Σ_l product(l) over exactly the lanes that count.
+template <class Product>
+HWY_INLINE float sum_lanes(std::size_t lanes, Product product) {
+  const D d;
+  const std::size_t n = hn::Lanes(d);
+  V even = hn::Zero(d);
+  V odd = hn::Zero(d);
+  std::size_t l = 0;
+  for (; l + 2 * n <= lanes; l += 2 * n) {
+    even = hn::Add(even, product(l));
+    odd = hn::Add(odd, product(l + n));
+  }
+  for (; l < lanes; l += n) even = hn::Add(even, hn::IfThenElseZero(hn::FirstN(d, lanes - l), product(l)));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+}
+
+void AddRowSums(ConstBlock x, float* sums) {
+  for (std::size_t f = 0; f < x.features; ++f) sums[f] += sum_lanes(x.lanes, [&](std::size_t l) { return load(x, f, l); });
+}
+
+void AddRowDots(ConstBlock x, ConstBlock y, float* sums) {
+  for (std::size_t f = 0; f < x.features; ++f) {
+    sums[f] += sum_lanes(x.lanes, [&](std::size_t l) { return hn::Mul(load(x, f, l), load(y, f, l)); });
+  }
+}
+
+void DotFeatures(ConstBlock x, ConstBlock y, Block out, bool accumulate) {
+  const std::size_t n = hn::Lanes(D());
+  for (std::size_t l = 0; l < padded_lanes(x.lanes); l += n) {
+    V sum = hn::Zero(D());
+    for (std::size_t f = 0; f < x.features; ++f) sum = hn::MulAdd(load(x, f, l), load(y, f, l), sum);
+    store_or_add(sum, out, 0, l, accumulate);
+  }
+}
+
+void ScaleLanes(ConstBlock s, ConstBlock x, Block out, bool accumulate) {
+  for_vectors(x.features, x.lanes, [&](std::size_t f, std::size_t l) {
+    store_or_add(hn::Mul(load(s, 0, l), load(x, f, l)), out, f, l, accumulate);
+  });
+}
+
+/// Calls body(chunk size, first lane) for chunks of four vectors and then of one: enough independent work to hide latency.
+template <class Body>
+HWY_INLINE void for_chunks(std::size_t lanes, Body body) {
+  const std::size_t n = hn::Lanes(D());
+  const std::size_t end = padded_lanes(lanes);
+  std::size_t l = 0;
+  for (; l + 4 * n <= end; l += 4 * n) body(std::integral_constant<int, 4>(), l);
+  for (; l < end; l += n) body(std::integral_constant<int, 1>(), l);
+}
+
+template <class F, bool keep, bool has_e, bool has_h>
+void normalise(const NormCall& call, F f) {
+  const std::size_t n = hn::Lanes(D());
+  const std::size_t features = call.u.features;
+  const float share = 1.0F / static_cast<float>(features);
+  for_chunks(call.u.lanes, [&](auto width, std::size_t first) {
+    constexpr int K = decltype(width)::value;
+    V sum[K], squares[K];
+    for (int k = 0; k < K; ++k) sum[k] = squares[k] = hn::Zero(D());
+    for (std::size_t i = 0; i < features; ++i) {  // r into y, its sum
+      const V bias = splat(call.b == nullptr ? 0.0F : call.b[i]);
+      for (int k = 0; k < K; ++k) {
+        const std::size_t l = first + static_cast<std::size_t>(k) * n;
+        V x = hn::Add(load(call.u, i, l), bias);
+        if constexpr (has_e) x = hn::Add(x, load(call.e, i, l));
+        V slope;
+        V r = f(x, keep ? &slope : nullptr);
+        if constexpr (keep) store(slope, call.slope, i, l);
+        if constexpr (has_h) r = hn::Add(r, load(call.h, i, l));
+        store(r, call.y, i, l);
+        sum[k] = hn::Add(sum[k], r);
+      }
+    }
+    for (int k = 0; k < K; ++k) sum[k] = hn::Mul(sum[k], splat(share));
+    for (std::size_t i = 0; i < features; ++i) {  // deviations are summed around the mean: no cancellation
+      for (int k = 0; k < K; ++k) {
+        const V deviation = hn::Sub(load(call.y, i, first + static_cast<std::size_t>(k) * n), sum[k]);
+        squares[k] = hn::MulAdd(deviation, deviation, squares[k]);
+      }
+    }
+    V inverse[K];
+    for (int k = 0; k < K; ++k) {
+      inverse[k] = hn::Div(splat(1), hn::Sqrt(hn::MulAdd(squares[k], splat(share), splat(call.epsilon))));
+      if constexpr (keep) store(inverse[k], call.inverse_deviation, 0, first + static_cast<std::size_t>(k) * n);
+    }
+    for (std::size_t i = 0; i < features; ++i) {
+      const V gamma = splat(call.gamma[i]);
+      const V beta = splat(call.beta[i]);
+      for (int k = 0; k < K; ++k) {
+        const std::size_t l = first + static_cast<std::size_t>(k) * n;
+        const V normalised = hn::Mul(hn::Sub(load(call.y, i, l), sum[k]), inverse[k]);
+        if constexpr (keep) store(normalised, call.normalised, i, l);
+        store(hn::MulAdd(gamma, normalised, beta), call.y, i, l);
+      }
+    }
+  });
+}
+
+void ActivateAddNormalise(const NormCall& call) {
+  with_activation(call.f, [&](auto f) {
+    using F = decltype(f);
+    const bool keep = call.slope.data != nullptr;
+    const bool e = call.e.data != nullptr;
+    const bool h = call.h.data != nullptr;
+    if (keep) {
+      if (e && h) return normalise<F, true, true, true>(call, f);
+      if (e) return normalise<F, true, true, false>(call, f);
+      if (h) return normalise<F, true, false, true>(call, f);
+      return normalise<F, true, false, false>(call, f);
+    }
+    if (e && h) return normalise<F, false, true, true>(call, f);
+    if (e) return normalise<F, false, true, false>(call, f);
+    if (h) return normalise<F, false, false, true>(call, f);
+    return normalise<F, false, false, false>(call, f);
+  });
+}
+
+// With x̂ = (r − mean) v and v = 1/√(variance + ε), q = γ g:  ∂L/∂r = v (q − mean(q) − x̂ mean(q x̂)).
+void ActivateAddNormaliseReverse(const NormReverseCall& call) {
+  const D d;
+  const std::size_t n = hn::Lanes(d);
+  const std::size_t features = call.g.features;
+  const std::size_t lanes = call.g.lanes;
+  const float share = 1.0F / static_cast<float>(features);
+  float* partial_gamma = call.partial;
+  float* partial_beta = call.partial + features * 16;
+  float* partial_b = call.partial + 2 * features * 16;
+  std::memset(call.partial, 0, 3 * features * 16 * sizeof(float));
+  const auto add_to = [&](float* where, V v) { hn::Store(hn::Add(hn::Load(d, where), v), d, where); };
+  for_chunks(lanes, [&](auto width, std::size_t first) {
+    constexpr int K = decltype(width)::value;
+    const bool full = first + K * n <= lanes;
+    hn::Mask<D> counts[K];
+    V q_sum[K], qx_sum[K], inverse[K];
+    for (int k = 0; k < K; ++k) {
+      const std::size_t l = first + static_cast<std::size_t>(k) * n;
+      counts[k] = hn::FirstN(d, l < lanes ? lanes - l : 0);
+      inverse[k] = load(call.inverse_deviation, 0, l);
+      q_sum[k] = qx_sum[k] = hn::Zero(d);
+    }
+    for (std::size_t i = 0; i < features; ++i) {
+      const V gamma = splat(call.gamma[i]);
+      V gamma_sum = hn::Zero(d);
+      V beta_sum = hn::Zero(d);
+      for (int k = 0; k < K; ++k) {
+        const std::size_t l = first + static_cast<std::size_t>(k) * n;
+        const V g = load(call.g, i, l);
+        const V gx = hn::Mul(g, load(call.normalised, i, l));
+        q_sum[k] = hn::MulAdd(gamma, g, q_sum[k]);
+        qx_sum[k] = hn::MulAdd(gamma, gx, qx_sum[k]);
+        gamma_sum = hn::Add(gamma_sum, full ? gx : hn::IfThenElseZero(counts[k], gx));
+        beta_sum = hn::Add(beta_sum, full ? g : hn::IfThenElseZero(counts[k], g));
+      }
+      add_to(partial_gamma + i * 16, gamma_sum);
+      add_to(partial_beta + i * 16, beta_sum);
+    }
+    for (int k = 0; k < K; ++k) {
+      q_sum[k] = hn::Mul(q_sum[k], splat(share));
+      qx_sum[k] = hn::Mul(qx_sum[k], splat(share));
+    }
+    for (std::size_t i = 0; i < features; ++i) {
+      const V gamma = splat(call.gamma[i]);
+      V b_sum = hn::Zero(d);
+      for (int k = 0; k < K; ++k) {
+        const std::size_t l = first + static_cast<std::size_t>(k) * n;
+        const V centred = hn::MulSub(gamma, load(call.g, i, l), q_sum[k]);
+        const V r = hn::Mul(inverse[k], hn::NegMulAdd(load(call.normalised, i, l), qx_sum[k], centred));
+        const V x = hn::Mul(r, load(call.slope, i, l));
+        if (call.h.data != nullptr) store_or_add(r, call.h, i, l, call.add_h);
+        if (call.e.data != nullptr) store_or_add(x, call.e, i, l, call.add_e);
+        if (call.u.data != nullptr) store_or_add(x, call.u, i, l, call.add_u);
+        b_sum = hn::Add(b_sum, full ? x : hn::IfThenElseZero(counts[k], x));
+      }
+      add_to(partial_b + i * 16, b_sum);
+    }
+  });
+  const auto collect = [&](const float* partial, float* sums) {
+    if (sums == nullptr) return;
+    for (std::size_t i = 0; i < features; ++i) sums[i] += hn::GetLane(hn::SumOfLanes(d, hn::Load(d, partial + i * 16)));
+  };
+  collect(partial_gamma, call.gamma_gradient);
+  collect(partial_beta, call.beta_gradient);
+  collect(partial_b, call.b);
+}
+
+void ActivateAddNormaliseTangent(ConstBlock slope, ConstBlock normalised, ConstBlock inverse_deviation, const float* gamma,
+                                 ConstBlock u, ConstBlock e, ConstBlock h, Block y) {
+  // ṙ = f'·(u̇ + ė) + ḣ;  ẏ = γ v (ṙ − mean(ṙ) − x̂ mean(ṙ x̂))
+  const std::size_t n = hn::Lanes(D());
+  const float share = 1.0F / static_cast<float>(y.features);
+  for (std::size_t l = 0; l < padded_lanes(y.lanes); l += n) {
+    V sum = hn::Zero(D());
+    V product = hn::Zero(D());
+    for (std::size_t i = 0; i < y.features; ++i) {
+      V x = hn::Zero(D());
+      if (u.data != nullptr) x = hn::Add(x, load(u, i, l));
+      if (e.data != nullptr) x = hn::Add(x, load(e, i, l));
+      V r = hn::Mul(x, load(slope, i, l));
+      if (h.data != nullptr) r = hn::Add(r, load(h, i, l));
+      store(r, y, i, l);
+      sum = hn::Add(sum, r);
+      product = hn::MulAdd(r, load(normalised, i, l), product);
+    }
+    sum = hn::Mul(sum, splat(share));
+    product = hn::Mul(product, splat(share));
+    const V inverse = load(inverse_deviation, 0, l);
+    for (std::size_t i = 0; i < y.features; ++i) {
+      const V centred = hn::NegMulAdd(load(normalised, i, l), product, hn::Sub(load(y, i, l), sum));
+      store(hn::Mul(hn::Mul(splat(gamma[i]), inverse), centred), y, i, l);
+    }
+  }
+}
+
+void Fourier(const float* frequencies, ConstBlock x, Block y, Block slope) {
+  const std::size_t count = y.features / 2;
+  const std::size_t n = hn::Lanes(D());
+  for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t l = 0; l < padded_lanes(x.lanes); l += n) {
+      const V turns = hn::Mul(load(x, 0, l), splat(frequencies[k]));
+      const V angle = hn::Mul(hn::Sub(turns, hn::Round(turns)), splat(6.283185307179586F));
+      const V cosine = hn::Cos(D(), angle);
+      const V sine = hn::Sin(D(), angle);
+      store(cosine, y, k, l);
+      store(sine, y, count + k, l);
+      if (slope.data == nullptr) continue;
+      const V factor = splat(6.283185307179586F * frequencies[k]);
+      store(hn::Neg(hn::Mul(factor, sine)), slope, k, l);
+      store(hn::Mul(factor, cosine), slope, count + k, l);
+    }
+  }
+}
+
+void LogSumExpRows(ConstBlock x, Block out) {
+  const D d;
+  const std::size_t n = hn::Lanes(d);
+  for (std::size_t f = 0; f < x.features; ++f) {
+    V largest = splat(x.data[f * x.stride]);
+    for (std::size_t l = 0; l < x.lanes; l += n) {
+      largest = hn::Max(largest, hn::IfThenElse(hn::FirstN(d, x.lanes - l), load(x, f, l), largest));
+    }
+    const V top = hn::MaxOfLanes(d, largest);
+    const float sum = sum_lanes(x.lanes, [&](std::size_t l) { return hn::Exp(d, hn::Sub(load(x, f, l), top)); });
+    out.data[f * out.stride] = hn::GetLane(hn::Add(top, hn::Log(d, splat(sum))));
+  }
+}
+
+void SoftmaxScaled(ConstBlock x, ConstBlock y, ConstBlock g, Block out, bool accumulate) {
+  for_vectors(x.features, x.lanes, [&](std::size_t f, std::size_t l) {
+    const V share = hn::Exp(D(), hn::Sub(load(x, f, l), splat(y.data[f * y.stride])));
+    store_or_add(hn::Mul(splat(g.data[f * g.stride]), share), out, f, l, accumulate);
+  });
+}
+
+void SoftmaxDot(ConstBlock x, ConstBlock y, ConstBlock t, Block out) {
+  for (std::size_t f = 0; f < x.features; ++f) {
+    out.data[f * out.stride] = sum_lanes(x.lanes, [&](std::size_t l) {
+      return hn::Mul(hn::Exp(D(), hn::Sub(load(x, f, l), splat(y.data[f * y.stride]))), load(t, f, l));
+    });
+  }
+}
+
+const char* TargetName() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace catena::nn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace catena::nn {
+HWY_EXPORT(Activate);
+HWY_EXPORT(Multiply);
+HWY_EXPORT(Scale);
+HWY_EXPORT(AddScaled);
+HWY_EXPORT(FillRows);
+HWY_EXPORT(AddBias);
+HWY_EXPORT(AddRowSums);
+HWY_EXPORT(AddRowDots);
+HWY_EXPORT(DotFeatures);
+HWY_EXPORT(ScaleLanes);
+HWY_EXPORT(ActivateAddNormalise);
+HWY_EXPORT(ActivateAddNormaliseReverse);
+HWY_EXPORT(ActivateAddNormaliseTangent);
+HWY_EXPORT(Fourier);
+HWY_EXPORT(LogSumExpRows);
+HWY_EXPORT(SoftmaxScaled);
+HWY_EXPORT(SoftmaxDot);
+HWY_EXPORT(TargetName);
+
+namespace kernels {
+
+void activate(Activation f, ConstBlock x, Block y, Block slope) { HWY_DYNAMIC_DISPATCH(Activate)(f, x, y, slope); }
+void multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(Multiply)(x, y, out, accumulate);
+}
+void scale(float alpha, ConstBlock x, Block out, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(Scale)(alpha, x, out, accumulate);
+}
+void add_scaled(ConstBlock x, float alpha, ConstBlock y, Block out) { HWY_DYNAMIC_DISPATCH(AddScaled)(x, alpha, y, out); }
+void fill_rows(const float* values, Block out) { HWY_DYNAMIC_DISPATCH(FillRows)(values, out); }
+void add_bias(ConstBlock x, const float* bias, Block out) { HWY_DYNAMIC_DISPATCH(AddBias)(x, bias, out); }
+void add_row_sums(ConstBlock x, float* sums) { HWY_DYNAMIC_DISPATCH(AddRowSums)(x, sums); }
+void add_row_dots(ConstBlock x, ConstBlock y, float* sums) { HWY_DYNAMIC_DISPATCH(AddRowDots)(x, y, sums); }
+void dot_features(ConstBlock x, ConstBlock y, Block out, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(DotFeatures)(x, y, out, accumulate);
+}
+void scale_lanes(ConstBlock s, ConstBlock x, Block out, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(ScaleLanes)(s, x, out, accumulate);
+}
+void activate_add_normalise(const NormCall& call) { HWY_DYNAMIC_DISPATCH(ActivateAddNormalise)(call); }
+void activate_add_normalise_reverse(const NormReverseCall& call) {
+  HWY_DYNAMIC_DISPATCH(ActivateAddNormaliseReverse)(call);
+}
+void activate_add_normalise_tangent(ConstBlock slope, ConstBlock normalised, ConstBlock inverse_deviation,
+                                    const float* gamma, ConstBlock u, ConstBlock e, ConstBlock h, Block y) {
+  HWY_DYNAMIC_DISPATCH(ActivateAddNormaliseTangent)(slope, normalised, inverse_deviation, gamma, u, e, h, y);
+}
+void fourier(const float* frequencies, ConstBlock x, Block y, Block slope) {
+  HWY_DYNAMIC_DISPATCH(Fourier)(frequencies, x, y, slope);
+}
+void logsumexp_rows(ConstBlock x, Block out) { HWY_DYNAMIC_DISPATCH(LogSumExpRows)(x, out); }
+void softmax_scaled(ConstBlock x, ConstBlock y, ConstBlock g, Block out, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(SoftmaxScaled)(x, y, g, out, accumulate);
+}
+void softmax_dot(ConstBlock x, ConstBlock y, ConstBlock t, Block out) { HWY_DYNAMIC_DISPATCH(SoftmaxDot)(x, y, t, out); }
+const char* target_name() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
+
+}  // namespace kernels
+}  // namespace catena::nn
+#endif

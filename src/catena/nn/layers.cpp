@@ -1,0 +1,77 @@
+#include "catena/nn/layers.h"
+
+#include "catena/core/check.h"
+
+namespace catena::nn {
+
+namespace {
+
+Parameter vector(Graph& graph, std::string name, std::size_t size, Init init) {
+  return graph.parameter({.name = std::move(name), .rows = size, .cols = 1, .init = init, .decays = false});
+}
+
+}  // namespace
+
+Value dense(Graph& graph, const std::string& name, Value x, std::size_t features, DenseOptions options) {
+  check::at_least("dense", "features", features, std::size_t{1});
+  std::vector<Parameter> parameters{graph.parameter({.name = name + ".weight",
+                                                     .rows = features,
+                                                     .cols = graph.features(x),
+                                                     .init = Init::scaled_normal,
+                                                     .scale = options.scale})};
+  if (options.bias) parameters.push_back(vector(graph, name + ".bias", features, Init::zeros));
+  return graph.apply("dense", {x}, std::move(parameters));
+}
+
+Value add(Graph& graph, Value x, Value y) { return graph.apply("add", {x, y}, {}, {1.0}); }
+Value subtract(Graph& graph, Value x, Value y) { return graph.apply("add", {x, y}, {}, {-1.0}); }
+Value multiply(Graph& graph, Value x, Value y) { return graph.apply("multiply", {x, y}); }
+Value scale(Graph& graph, double factor, Value x) { return graph.apply("scale", {x}, {}, {factor}); }
+Value concatenate(Graph& graph, std::vector<Value> parts) { return graph.apply("concatenate", std::move(parts)); }
+
+Value slice(Graph& graph, Value x, std::size_t begin, std::size_t end) {
+  return graph.apply("slice", {x}, {}, {static_cast<double>(begin), static_cast<double>(end)});
+}
+
+Value repeat(Graph& graph, Value x) {
+  const Lanes lanes = graph.node(x).lanes;
+  if (lanes == Lanes::each()) return x;
+  return graph.apply("repeat", {x}, {}, {static_cast<double>(lanes.group)});
+}
+
+Value layer_norm(Graph& graph, const std::string& name, Value x) {
+  const std::size_t features = graph.features(x);
+  return graph.apply("layer_norm", {x},
+                     {vector(graph, name + ".gamma", features, Init::ones), vector(graph, name + ".beta", features, Init::zeros)});
+}
+
+Value residual_layer(Graph& graph, const std::string& name, Value h, Value e) {
+  const std::size_t features = graph.features(h);
+  const Value u = dense(graph, name, h, features, {.bias = false});
+  return graph.apply("residual_norm", {u, e, h},
+                     {vector(graph, name + ".bias", features, Init::zeros),
+                      vector(graph, name + ".gamma", features, Init::ones),
+                      vector(graph, name + ".beta", features, Init::zeros)});
+}
+
+Value fourier_features(Graph& graph, const std::string& name, Value x, std::size_t count, double spread) {
+  check::that(count >= 2 && count % 2 == 0, "fourier_features", "count", count, "even and at least 2");
+  const Parameter frequencies = graph.parameter({.name = name + ".frequency",
+                                                 .rows = count / 2,
+                                                 .cols = 1,
+                                                 .init = Init::standard_normal,
+                                                 .scale = spread,
+                                                 .trainable = false,
+                                                 .decays = false});
+  return graph.apply("fourier", {x}, {frequencies});
+}
+
+Value mlp(Graph& graph, const std::string& name, Value x, std::size_t width, std::size_t hidden_layers,
+          std::size_t features, std::string_view activation) {
+  for (std::size_t i = 0; i < hidden_layers; ++i) {
+    x = graph.apply(activation, {dense(graph, name + "." + std::to_string(i), x, width)});
+  }
+  return dense(graph, name + ".out", x, features);
+}
+
+}  // namespace catena::nn

@@ -1,0 +1,83 @@
+/// What an operation of the graph is: three functions on lane blocks and a rule for shapes. A new operation is one file in
+/// ops/ and one line in registry.cpp; the engine does not change, and the gradient tests find it in the registry.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "catena/core/array.h"
+#include "catena/core/registry.h"
+#include "catena/nn/graph.h"
+
+namespace catena::nn {
+
+/// What a shape rule sees and decides. It throws InputError for operands that do not fit.
+struct ShapeCall {
+  std::span<const Node* const> inputs;
+  std::span<const ParameterInfo* const> parameters;
+  const Attributes& attributes;
+  // decided by the rule:
+  std::size_t features = 0;
+  Lanes lanes{};
+  std::size_t saved_features = 0;
+  std::size_t scratch = 0;
+};
+
+/// One replay of one node on one block. Blocks carry the number of lanes that count; memory up to the next multiple of
+/// 16 lanes may be read and written, but must not influence the lanes that count.
+struct ForwardCall {
+  std::span<const ConstBlock> inputs;
+  std::span<const float* const> parameters;
+  std::span<const ParameterInfo* const> shapes;
+  const Attributes& attributes;
+  Block output;
+  Block saved;               // valid if `derivatives`
+  float* scratch = nullptr;  // `scratch` floats, not kept between calls
+  bool derivatives = false;  // a reverse or tangent pass follows: keep what it needs in `saved`
+  std::size_t block_lanes = 0;  // lanes of the block, whatever lanes this node has
+};
+
+/// Adds ∂L/∂input and ∂L/∂parameter, given ∂L/∂output. A null pointer means that nobody wants that gradient;
+/// `accumulate[i]` false means that the gradient's memory holds nothing yet and is to be overwritten.
+struct ReverseCall {
+  std::span<const ConstBlock> inputs;
+  std::span<const float* const> parameters;
+  std::span<const ParameterInfo* const> shapes;
+  const Attributes& attributes;
+  ConstBlock output;
+  ConstBlock saved;
+  float* scratch = nullptr;
+  ConstBlock output_gradient;
+  std::span<const Block> input_gradients;       // data null if not wanted
+  std::span<const bool> accumulate;
+  std::span<float* const> parameter_gradients;  // null if not wanted; always added to
+  std::size_t block_lanes = 0;
+};
+
+/// Pushes tangents forward: output_tangent = Σ_i ∂output/∂input_i · input_tangent_i. A null input tangent is zero.
+struct TangentCall {
+  std::span<const ConstBlock> inputs;
+  std::span<const float* const> parameters;
+  std::span<const ParameterInfo* const> shapes;
+  const Attributes& attributes;
+  ConstBlock output;
+  ConstBlock saved;
+  float* scratch = nullptr;
+  std::span<const ConstBlock> input_tangents;
+  Block output_tangent;
+  std::size_t block_lanes = 0;
+};
+
+struct Operation {
+  std::string_view name;
+  std::string_view formula;
+  void (*shape)(ShapeCall&);
+  void (*forward)(const ForwardCall&);
+  void (*reverse)(const ReverseCall&);
+  void (*tangent)(const TangentCall&);
+};
+
+/// All operations.
+const Registry<Operation>& operations();
+
+}  // namespace catena::nn

@@ -1,0 +1,46 @@
+// y = f(x): the forward pass keeps the slope f'(x), so that reverse and tangent are one multiplication for every f.
+
+#include "catena/nn/kernels.h"
+#include "catena/nn/ops/ops.h"
+
+namespace catena::nn::ops {
+
+namespace {
+
+using kernels::Activation;
+
+void shape(ShapeCall& call) {
+  expect("activation", call, 1, 0);
+  call.features = call.inputs[0]->features;
+  call.saved_features = call.features;
+}
+
+template <Activation f>
+void forward(const ForwardCall& call) {
+  kernels::activate(f, call.inputs[0], call.output, call.derivatives ? call.saved : Block());
+}
+
+void reverse(const ReverseCall& call) {
+  kernels::multiply(call.output_gradient, call.saved, call.input_gradients[0], call.accumulate[0]);
+}
+
+void tangent(const TangentCall& call) {
+  kernels::multiply(call.input_tangents[0], call.saved, call.output_tangent, false);
+}
+
+template <Activation f>
+Operation entry(std::string_view name, std::string_view formula) {
+  return {name, formula, shape, forward<f>, reverse, tangent};
+}
+
+}  // namespace
+
+Operation gelu() { return entry<Activation::gelu>("gelu", "y = x/2 (1 + tanh(√(2/π)(x + 0.044715 x³)))"); }
+Operation silu() { return entry<Activation::silu>("silu", "y = x/(1 + e^−x)"); }
+Operation tanh() { return entry<Activation::tanh>("tanh", "y = tanh x"); }
+Operation sigmoid() { return entry<Activation::sigmoid>("sigmoid", "y = 1/(1 + e^−x)"); }
+Operation softplus() { return entry<Activation::softplus>("softplus", "y = log(1 + e^x)"); }
+Operation exp() { return entry<Activation::exp>("exp", "y = e^x"); }
+Operation log() { return entry<Activation::log>("log", "y = log x"); }
+
+}  // namespace catena::nn::ops

@@ -1,0 +1,64 @@
+/// The operations, one function each that returns the registry entry. Called by ops/registry.cpp only; the helpers are for
+/// the files in this folder.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "catena/core/check.h"
+#include "catena/nn/operation.h"
+
+namespace catena::nn::ops {
+
+Operation dense();
+Operation masked_dense();
+Operation bias();
+Operation add();
+Operation multiply();
+Operation scale();
+Operation concatenate();
+Operation slice();
+Operation gelu();
+Operation silu();
+Operation tanh();
+Operation sigmoid();
+Operation softplus();
+Operation exp();
+Operation log();
+Operation layer_norm();
+Operation residual_norm();
+Operation lane_dot();
+Operation lane_matvec();
+Operation scale_lanes();
+Operation logsumexp_lanes();
+Operation sum_groups();
+Operation repeat();
+Operation fourier();
+
+/// Checks the numbers of operands and that all inputs agree along the lanes, which the result then has too.
+inline void expect(std::string_view operation, ShapeCall& call, std::size_t inputs, std::size_t parameters) {
+  check::equal(operation, "the number of inputs", call.inputs.size(), inputs);
+  check::equal(operation, "the number of parameters", call.parameters.size(), parameters);
+  for (const Node* input : call.inputs) {
+    check::equal(operation, "an input's lanes per value", input->lanes.group, call.inputs[0]->lanes.group);
+  }
+  call.lanes = call.inputs[0]->lanes;
+}
+
+inline void expect_features(std::string_view operation, const Node* input, std::size_t features) {
+  check::equal(operation, "an input's number of features", input->features, features);
+}
+
+inline void expect_shape(std::string_view operation, const ParameterInfo* parameter, std::size_t rows, std::size_t cols) {
+  check::equal(operation, parameter->name + ".rows", parameter->rows, rows);
+  check::equal(operation, parameter->name + ".cols", parameter->cols, cols);
+}
+
+/// The first `count` features of a block that starts at feature `begin`.
+template <class T>
+BasicBlock<T> rows(BasicBlock<T> block, std::size_t begin, std::size_t count) {
+  return block.slice_features(begin, begin + count);
+}
+
+inline void zero(Block block) { std::fill_n(block.data, block.features * block.stride, 0.0F); }
+
+}  // namespace catena::nn::ops

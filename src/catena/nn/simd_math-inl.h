@@ -1,0 +1,132 @@
+// Elementary functions on vectors of floats, for the kernels of nn/. Included once per instruction set (Highway's
+// convention for -inl.h files). The largest errors are measured and bounded in tests/nn/accuracy_test.cpp.
+
+#if defined(CATENA_NN_SIMD_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CATENA_NN_SIMD_MATH_INL_H_
+#undef CATENA_NN_SIMD_MATH_INL_H_
+#else
+#define CATENA_NN_SIMD_MATH_INL_H_
+#endif
+
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace catena::nn::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+HWY_INLINE V splat(float value) { return hn::Set(D(), value); }
+
+/// 1/v. AVX-512's estimate has 14 bits, so that one Newton step reaches the last place; elsewhere division is exact.
+HWY_INLINE V reciprocal(V v) {
+#if HWY_TARGET <= HWY_AVX3
+  const V estimate = hn::ApproximateReciprocal(v);
+  return hn::Mul(estimate, hn::NegMulAdd(v, estimate, splat(2)));
+#else
+  return hn::Div(splat(1), v);
+#endif
+}
+
+/// e^x = 2^k e^r with |r| ≤ ½ log 2, where e^r = 1 + r + r² p(r); p is a Chebyshev fit of degree 4 with relative error
+/// 1.1e-8. Arguments are cut to ±87, where results are still normal numbers.
+HWY_INLINE V exp_cut(V x) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  x = hn::Min(hn::Max(x, splat(-87)), splat(87));
+  const V k = hn::Round(hn::Mul(x, splat(1.44269504F)));
+  V r = hn::NegMulAdd(k, splat(0.693359375F), x);  // log 2 in two parts: the first product is exact
+  r = hn::NegMulAdd(k, splat(-2.12194440e-4F), r);
+  V p = splat(0.0013933643521F);
+  p = hn::MulAdd(p, r, splat(0.0083631755655F));
+  p = hn::MulAdd(p, r, splat(0.0416664649762F));
+  p = hn::MulAdd(p, r, splat(0.1666657700316F));
+  p = hn::MulAdd(p, r, splat(0.5000000013462F));
+  p = hn::MulAdd(hn::Mul(r, r), p, hn::Add(r, splat(1)));
+  const auto power = hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, k), hn::Set(di, 127)));
+  return hn::Mul(p, hn::BitCast(d, power));
+}
+
+/// 1/(1 + e^−x), cut at |x| = 87.
+HWY_INLINE V logistic(V x) { return reciprocal(hn::Add(splat(1), exp_cut(hn::Neg(x)))); }
+
+// The activations: y = f(x) and, if asked for, slope = f'(x).
+
+/// x·logistic(2u), u = √(2/π)(x + 0.044715 x³): the tanh form of x·Φ(x), because ½(1 + tanh u) = logistic(2u).
+struct Gelu {
+  HWY_INLINE V operator()(V x, V* slope) const {
+    constexpr float c = 1.5957691216057308F;  // 2√(2/π)
+    const V x2 = hn::Mul(x, x);
+    const V s = logistic(hn::Mul(x, hn::MulAdd(x2, splat(c * 0.044715F), splat(c))));
+    const V y = hn::Mul(x, s);
+    if (slope != nullptr) {
+      // s + x s(1 − s)·2u' = s + (y − y s)·2u'
+      const V twice_u_slope = hn::MulAdd(x2, splat(3 * c * 0.044715F), splat(c));
+      *slope = hn::MulAdd(hn::NegMulAdd(y, s, y), twice_u_slope, s);
+    }
+    return y;
+  }
+};
+
+struct Silu {
+  HWY_INLINE V operator()(V x, V* slope) const {
+    const V s = logistic(x);
+    const V y = hn::Mul(x, s);
+    if (slope != nullptr) *slope = hn::Add(s, hn::NegMulAdd(y, s, y));
+    return y;
+  }
+};
+
+struct Tanh {
+  HWY_INLINE V operator()(V x, V* slope) const {
+    const V y = hn::Tanh(D(), x);
+    if (slope != nullptr) *slope = hn::NegMulAdd(y, y, splat(1));
+    return y;
+  }
+};
+
+struct Sigmoid {
+  HWY_INLINE V operator()(V x, V* slope) const {
+    const V y = logistic(x);
+    if (slope != nullptr) *slope = hn::NegMulAdd(y, y, y);
+    return y;
+  }
+};
+
+/// log(1 + e^x) = max(x, 0) + log(1 + e^−|x|)
+struct Softplus {
+  HWY_INLINE V operator()(V x, V* slope) const {
+    if (slope != nullptr) *slope = logistic(x);
+    return hn::Add(hn::Max(x, splat(0)), hn::Log1p(D(), exp_cut(hn::Neg(hn::Abs(x)))));
+  }
+};
+
+struct Exp {
+  HWY_INLINE V operator()(V x, V* slope) const {
+    const V y = hn::Exp(D(), x);
+    if (slope != nullptr) *slope = y;
+    return y;
+  }
+};
+
+struct Log {
+  HWY_INLINE V operator()(V x, V* slope) const {
+    if (slope != nullptr) *slope = hn::Div(splat(1), x);
+    return hn::Log(D(), x);
+  }
+};
+
+struct Identity {
+  HWY_INLINE V operator()(V x, V* slope) const {
+    if (slope != nullptr) *slope = splat(1);
+    return x;
+  }
+};
+
+}  // namespace catena::nn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
