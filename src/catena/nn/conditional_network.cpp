@@ -17,7 +17,7 @@ ConditionalNetwork record_conditional_network(Graph& graph, const ConditionalNet
   const Value e = repeat(graph, dense(graph, "embedding", waves, width));
   const Value first = concatenate(graph, {dense(graph, "condition", network.condition, width / 2),
                                           dense(graph, "variable", network.variable, width - width / 2)});
-  Value h = graph.apply("gelu", {add(graph, first, e)});
+  Value h = graph.apply("gelu", {first, e});
   for (int i = 1; i < config.layers; ++i) h = residual_layer(graph, "layer" + std::to_string(i), h, e);
   network.output = dense(graph, "output", h, variables);
   return network;

@@ -8,6 +8,45 @@ namespace catena::nn {
 
 namespace {
 
+/// Distance between features in memory: an odd number of cache lines, because a power of two would put all features of
+/// a lane into the same few sets of the cache (at 256 lanes that costs a tenth of the speed).
+std::size_t stride_of(std::size_t lanes) {
+  const std::size_t lines = padded_lanes(lanes) / 16;
+  return 16 * (lines | 1);
+}
+
+/// Hands out places in one piece of memory. What is taken until some time goes back then and is handed out again.
+class Arena {
+ public:
+  std::size_t take(std::size_t floats) {
+    const std::size_t offset = size_;
+    size_ += padded_lanes(floats);
+    return offset;
+  }
+
+  /// Alive at `from` ≤ time ≤ `until`. Calls come in the order of `from`.
+  std::size_t take_until(std::size_t floats, std::size_t from, std::size_t until) {
+    for (Piece& piece : pieces_) {
+      if (piece.until < from && piece.floats == padded_lanes(floats)) {
+        piece.until = until;
+        return piece.offset;
+      }
+    }
+    pieces_.push_back({take(floats), padded_lanes(floats), until});
+    return pieces_.back().offset;
+  }
+
+  void forget() { pieces_.clear(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Piece {
+    std::size_t offset, floats, until;
+  };
+  std::vector<Piece> pieces_;
+  std::size_t size_ = 0;
+};
+
 bool contains(std::span<const Value> values, int node) {
   return std::ranges::any_of(values, [&](Value v) { return v.node == node; });
 }
@@ -40,33 +79,50 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     derivatives_ = derivatives_ || wants_gradient_[i] || has_tangent[i];
   }
 
-  // One arena: first the sizes, then the places.
-  std::vector<std::size_t> offsets;
-  std::size_t total = 0;
-  const auto reserve = [&](std::size_t floats) {
-    offsets.push_back(total);
-    total += padded_lanes(floats);
-  };
+  keeps_values_ = purpose.keep_values || derivatives_;
+
+  // Who is alive when: a value from its node to its last consumer, a gradient from the last consumer back to its node.
+  std::vector<std::size_t> last_use(count, count);  // count: nothing consumes it, so it is a result and stays
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const int input : nodes[i].inputs) last_use[static_cast<std::size_t>(input)] = i;
+  }
+  Arena arena;
+  std::vector<std::size_t> value(count), gradient(count), tangent(count), saved(count);
   std::size_t scratch = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t stride = padded_lanes(nodes[i].lanes.count(capacity_));
-    reserve(nodes[i].features * stride);
-    reserve(wants_gradient_[i] ? nodes[i].features * stride : 0);
-    reserve(has_tangent[i] ? nodes[i].features * stride : 0);
-    reserve(derivatives_ ? nodes[i].saved_features * stride : 0);
+    const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
+    const std::size_t size = nodes[i].features * stride;
+    const bool stays = keeps_values_ || nodes[i].operation == nullptr || last_use[i] == count;
+    value[i] = stays ? arena.take(size) : arena.take_until(size, i, last_use[i]);
+    tangent[i] = arena.take(has_tangent[i] ? size : 0);
+    saved[i] = arena.take(derivatives_ ? nodes[i].saved_features * stride : 0);
     scratch = std::max(scratch, nodes[i].scratch);
   }
-  reserve(scratch);
-  memory_.assign(total, 0.0F);
+  arena.forget();
+  for (std::size_t i = count; i-- > 0;) {  // the reverse pass runs backwards: its clock is count − i
+    if (!wants_gradient_[i]) continue;
+    const std::size_t size = nodes[i].features * stride_of(nodes[i].lanes.count(capacity_));
+    const bool stays = nodes[i].operation == nullptr || last_use[i] == count;
+    gradient[i] = stays ? arena.take(size) : 0;
+  }
+  for (std::size_t user = count; user-- > 0;) {  // first written when its last consumer is replayed
+    for (std::size_t i = 0; i < user; ++i) {
+      if (!wants_gradient_[i] || last_use[i] != user || nodes[i].operation == nullptr) continue;
+      const std::size_t size = nodes[i].features * stride_of(nodes[i].lanes.count(capacity_));
+      gradient[i] = arena.take_until(size, count - user, count - i);
+    }
+  }
+  const std::size_t scratch_offset = arena.take(scratch);
+  memory_.assign(arena.size(), 0.0F);
   float* base = memory_.data();
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t stride = padded_lanes(nodes[i].lanes.count(capacity_));
-    values_.push_back({base + offsets[4 * i], stride});
-    gradients_.push_back({wants_gradient_[i] ? base + offsets[4 * i + 1] : nullptr, stride});
-    tangents_.push_back({has_tangent[i] ? base + offsets[4 * i + 2] : nullptr, stride});
-    saved_.push_back({derivatives_ ? base + offsets[4 * i + 3] : nullptr, stride});
+    const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
+    values_.push_back({base + value[i], stride});
+    gradients_.push_back({wants_gradient_[i] ? base + gradient[i] : nullptr, stride});
+    tangents_.push_back({has_tangent[i] ? base + tangent[i] : nullptr, stride});
+    saved_.push_back({derivatives_ ? base + saved[i] : nullptr, stride});
   }
-  scratch_ = base + offsets[4 * count];
+  scratch_ = base + scratch_offset;
 
   for (std::size_t i = 0; i < count; ++i) {
     const Node& node = nodes[i];
@@ -114,6 +170,7 @@ void Workspace::bind(std::span<const float> weights, std::size_t lanes) {
 
 void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed) {
   bind(weights, lanes);
+  CATENA_ASSERT(keeps_values_ || changed == all_inputs);
   for (const Step& step : steps_) {
     const Node& node = graph_->nodes()[static_cast<std::size_t>(step.node)];
     if ((node.depends_on & changed) == 0 && changed != all_inputs) continue;

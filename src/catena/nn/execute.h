@@ -15,14 +15,16 @@ namespace catena::nn {
 /// What a workspace is made for.
 struct Purpose {
   bool parameter_gradients = false;
+  bool keep_values = false;            // every node's value can be read after forward(), and forward() may be partial
   std::vector<Value> input_gradients;  // inputs whose gradients are wanted
   std::vector<Value> tangents_of;      // inputs that tangents start from
 
+  /// Values of inputs and of nodes that nothing consumes; the others share memory, which then stays in the cache.
   static Purpose inference() { return {}; }
-  static Purpose training() { return {true, {}, {}}; }
+  static Purpose training() { return {true, true, {}, {}}; }
 };
 
-/// Values, gradients and tangents of every node for blocks of up to `lanes` lanes.
+/// Values, gradients and tangents for blocks of up to `lanes` lanes. Derivatives need all values, so they are kept then.
 class Workspace {
  public:
   Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpose);
@@ -38,7 +40,8 @@ class Workspace {
 
   static constexpr std::uint64_t all_inputs = ~std::uint64_t{0};
 
-  /// Computes every node; with `changed` (bit i = i-th input) only those that depend on an input that changed since the last call.
+  /// Computes every node; with `changed` (bit i = i-th input) only those that depend on an input that changed since the
+  /// last call, for which values must be kept.
   void forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed = all_inputs);
 
   /// From ∂L/∂output, written into gradient(output) by the caller, to the gradients of parameters (added to
@@ -66,6 +69,7 @@ class Workspace {
   const Graph* graph_;
   std::size_t capacity_;
   bool derivatives_ = false;
+  bool keeps_values_ = false;
   AlignedVector<float> memory_;
   std::vector<Place> values_, gradients_, tangents_, saved_;
   float* scratch_ = nullptr;

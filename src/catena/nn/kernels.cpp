@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include "catena/core/simd_turn-inl.h"
 #include "catena/nn/simd_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -49,15 +50,19 @@ HWY_INLINE void with_activation(Activation f, Body body) {
   }
 }
 
-void Activate(Activation kind, ConstBlock x, Block y, Block slope) {
+void Activate(Activation kind, ConstBlock x, ConstBlock e, Block y, Block slope) {
   with_activation(kind, [&](auto f) {
+    const auto argument = [&](std::size_t i, std::size_t l) {
+      const V v = load(x, i, l);
+      return e.data == nullptr ? v : hn::Add(v, load(e, i, l));
+    };
     if (slope.data == nullptr) {
-      for_vectors(x.features, x.lanes, [&](std::size_t i, std::size_t l) { store(f(load(x, i, l), nullptr), y, i, l); });
+      for_vectors(x.features, x.lanes, [&](std::size_t i, std::size_t l) { store(f(argument(i, l), nullptr), y, i, l); });
       return;
     }
     for_vectors(x.features, x.lanes, [&](std::size_t i, std::size_t l) {
       V d;
-      store(f(load(x, i, l), &d), y, i, l);
+      store(f(argument(i, l), &d), y, i, l);
       store(d, slope, i, l);
     });
   });
@@ -151,9 +156,10 @@ void normalise(const NormCall& call, F f) {
   const float share = 1.0F / static_cast<float>(features);
   for_chunks(call.u.lanes, [&](auto width, std::size_t first) {
     constexpr int K = decltype(width)::value;
-    V sum[K], squares[K];
+    // Sums of r and r² around the lane's own first r, which lies within the spread of the others: no cancellation.
+    V sum[K], squares[K], origin[K];
     for (int k = 0; k < K; ++k) sum[k] = squares[k] = hn::Zero(D());
-    for (std::size_t i = 0; i < features; ++i) {  // r into y, its sum
+    for (std::size_t i = 0; i < features; ++i) {
       const V bias = splat(call.b == nullptr ? 0.0F : call.b[i]);
       for (int k = 0; k < K; ++k) {
         const std::size_t l = first + static_cast<std::size_t>(k) * n;
@@ -164,19 +170,18 @@ void normalise(const NormCall& call, F f) {
         if constexpr (keep) store(slope, call.slope, i, l);
         if constexpr (has_h) r = hn::Add(r, load(call.h, i, l));
         store(r, call.y, i, l);
-        sum[k] = hn::Add(sum[k], r);
-      }
-    }
-    for (int k = 0; k < K; ++k) sum[k] = hn::Mul(sum[k], splat(share));
-    for (std::size_t i = 0; i < features; ++i) {  // deviations are summed around the mean: no cancellation
-      for (int k = 0; k < K; ++k) {
-        const V deviation = hn::Sub(load(call.y, i, first + static_cast<std::size_t>(k) * n), sum[k]);
+        if (i == 0) origin[k] = r;
+        const V deviation = hn::Sub(r, origin[k]);
+        sum[k] = hn::Add(sum[k], deviation);
         squares[k] = hn::MulAdd(deviation, deviation, squares[k]);
       }
     }
-    V inverse[K];
+    V mean[K], inverse[K];
     for (int k = 0; k < K; ++k) {
-      inverse[k] = hn::Div(splat(1), hn::Sqrt(hn::MulAdd(squares[k], splat(share), splat(call.epsilon))));
+      const V shift = hn::Mul(sum[k], splat(share));
+      const V variance = hn::NegMulAdd(shift, shift, hn::Mul(squares[k], splat(share)));
+      mean[k] = hn::Add(origin[k], shift);
+      inverse[k] = hn::Div(splat(1), hn::Sqrt(hn::Add(hn::Max(variance, hn::Zero(D())), splat(call.epsilon))));
       if constexpr (keep) store(inverse[k], call.inverse_deviation, 0, first + static_cast<std::size_t>(k) * n);
     }
     for (std::size_t i = 0; i < features; ++i) {
@@ -184,7 +189,7 @@ void normalise(const NormCall& call, F f) {
       const V beta = splat(call.beta[i]);
       for (int k = 0; k < K; ++k) {
         const std::size_t l = first + static_cast<std::size_t>(k) * n;
-        const V normalised = hn::Mul(hn::Sub(load(call.y, i, l), sum[k]), inverse[k]);
+        const V normalised = hn::Mul(hn::Sub(load(call.y, i, l), mean[k]), inverse[k]);
         if constexpr (keep) store(normalised, call.normalised, i, l);
         store(hn::MulAdd(gamma, normalised, beta), call.y, i, l);
       }
@@ -313,9 +318,8 @@ void Fourier(const float* frequencies, ConstBlock x, Block y, Block slope) {
   for (std::size_t k = 0; k < count; ++k) {
     for (std::size_t l = 0; l < padded_lanes(x.lanes); l += n) {
       const V turns = hn::Mul(load(x, 0, l), splat(frequencies[k]));
-      const V angle = hn::Mul(hn::Sub(turns, hn::Round(turns)), splat(6.283185307179586F));
-      const V cosine = hn::Cos(D(), angle);
-      const V sine = hn::Sin(D(), angle);
+      V cosine, sine;
+      catena::simd::HWY_NAMESPACE::cos_sin_turn(D(), hn::Sub(turns, hn::Floor(turns)), cosine, sine);
       store(cosine, y, k, l);
       store(sine, y, count + k, l);
       if (slope.data == nullptr) continue;
@@ -383,7 +387,9 @@ HWY_EXPORT(TargetName);
 
 namespace kernels {
 
-void activate(Activation f, ConstBlock x, Block y, Block slope) { HWY_DYNAMIC_DISPATCH(Activate)(f, x, y, slope); }
+void activate(Activation f, ConstBlock x, ConstBlock e, Block y, Block slope) {
+  HWY_DYNAMIC_DISPATCH(Activate)(f, x, e, y, slope);
+}
 void multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate) {
   HWY_DYNAMIC_DISPATCH(Multiply)(x, y, out, accumulate);
 }

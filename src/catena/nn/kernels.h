@@ -10,8 +10,8 @@ namespace catena::nn::kernels {
 
 enum class Activation { identity, gelu, silu, tanh, sigmoid, softplus, exp, log };
 
-/// y = f(x), slope = f'(x) unless its data is null.
-void activate(Activation f, ConstBlock x, Block y, Block slope);
+/// y = f(x + e), slope = f'(x + e); e and slope with null data are left out.
+void activate(Activation f, ConstBlock x, ConstBlock e, Block y, Block slope);
 
 /// out = x·y, or out += x·y.
 void multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate);

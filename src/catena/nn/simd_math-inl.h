@@ -50,6 +50,24 @@ HWY_INLINE V exp_cut(V x) {
   return hn::Mul(p, hn::BitCast(d, power));
 }
 
+/// 2^t to 7.5e-8 (relative), cut at |t| = 126: t = k + f with |f| ≤ ½, where adding 1.5·2²³ leaves k in the low bits of the sum,
+/// and a near-minimax polynomial of degree 5 for 2^f, whose exponent k is then added to as an integer.
+HWY_INLINE V exp2_cut(V t) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  const V round = splat(12582912.0F);
+  t = hn::Min(hn::Max(t, splat(-126)), splat(126));
+  const V shifted = hn::Add(t, round);
+  const V f = hn::Sub(t, hn::Sub(shifted, round));
+  V p = splat(0.0013276460598F);
+  p = hn::MulAdd(p, f, splat(0.0096755412435F));
+  p = hn::MulAdd(p, f, splat(0.0555071330874F));
+  p = hn::MulAdd(p, f, splat(0.2402211972610F));
+  p = hn::MulAdd(p, f, splat(0.6931469670432F));
+  p = hn::MulAdd(p, f, splat(1.0000000716540F));
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
+}
+
 /// 1/(1 + e^−x), cut at |x| = 87.
 HWY_INLINE V logistic(V x) { return reciprocal(hn::Add(splat(1), exp_cut(hn::Neg(x)))); }
 
@@ -58,9 +76,11 @@ HWY_INLINE V logistic(V x) { return reciprocal(hn::Add(splat(1), exp_cut(hn::Neg
 /// x·logistic(2u), u = √(2/π)(x + 0.044715 x³): the tanh form of x·Φ(x), because ½(1 + tanh u) = logistic(2u).
 struct Gelu {
   HWY_INLINE V operator()(V x, V* slope) const {
-    constexpr float c = 1.5957691216057308F;  // 2√(2/π)
+    constexpr float c = 1.5957691216057308F;   // 2√(2/π)
+    constexpr float to_two = -1.44269504089F;  // e^−2u = 2^(−2u log₂ e)
     const V x2 = hn::Mul(x, x);
-    const V s = logistic(hn::Mul(x, hn::MulAdd(x2, splat(c * 0.044715F), splat(c))));
+    const V t = hn::Mul(x, hn::MulAdd(x2, splat(to_two * c * 0.044715F), splat(to_two * c)));
+    const V s = reciprocal(hn::Add(splat(1), exp2_cut(t)));
     const V y = hn::Mul(x, s);
     if (slope != nullptr) {
       // s + x s(1 − s)·2u' = s + (y − y s)·2u'

@@ -1,4 +1,5 @@
-// y = f(x): the forward pass keeps the slope f'(x), so that reverse and tangent are one multiplication for every f.
+// y = f(x), or f(x + e) with a second input: the forward pass keeps the slope f', so that reverse and tangent are one
+// multiplication for every f.
 
 #include "catena/nn/kernels.h"
 #include "catena/nn/ops/ops.h"
@@ -10,22 +11,32 @@ namespace {
 using kernels::Activation;
 
 void shape(ShapeCall& call) {
-  expect("activation", call, 1, 0);
+  expect("activation", call, call.inputs.size() == 2 ? 2 : 1, 0);
+  for (const Node* input : call.inputs) expect_features("activation", input, call.inputs[0]->features);
   call.features = call.inputs[0]->features;
   call.saved_features = call.features;
 }
 
 template <Activation f>
 void forward(const ForwardCall& call) {
-  kernels::activate(f, call.inputs[0], call.output, call.derivatives ? call.saved : Block());
+  const ConstBlock e = call.inputs.size() == 2 ? call.inputs[1] : ConstBlock();
+  kernels::activate(f, call.inputs[0], e, call.output, call.derivatives ? call.saved : Block());
 }
 
 void reverse(const ReverseCall& call) {
-  kernels::multiply(call.output_gradient, call.saved, call.input_gradients[0], call.accumulate[0]);
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    if (call.input_gradients[i].data == nullptr) continue;
+    kernels::multiply(call.output_gradient, call.saved, call.input_gradients[i], call.accumulate[i]);
+  }
 }
 
 void tangent(const TangentCall& call) {
-  kernels::multiply(call.input_tangents[0], call.saved, call.output_tangent, false);
+  bool accumulate = false;
+  for (const ConstBlock t : call.input_tangents) {
+    if (t.data == nullptr) continue;
+    kernels::multiply(t, call.saved, call.output_tangent, accumulate);
+    accumulate = true;
+  }
 }
 
 template <Activation f>

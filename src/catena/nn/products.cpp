@@ -1,0 +1,188 @@
+#include "catena/nn/products.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "catena/nn/products.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once per instruction set
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace catena::nn::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using kernels::Coefficients;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+
+// A tile of `rows` × `vectors` sums lives in registers: 24 of AVX-512's 32, 10 of the 16 of AVX2 and SSE, which leaves
+// room for one column of x and one coefficient. Each x is then used `rows` times per load, each coefficient `vectors` times.
+#if HWY_TARGET <= HWY_AVX3
+constexpr int tile_rows = 6;
+constexpr int tile_vectors = 4;
+#else
+constexpr int tile_rows = 5;
+constexpr int tile_vectors = 2;
+#endif
+
+template <int R, int C>
+HWY_INLINE void tile(const Coefficients& a, std::size_t row, ConstBlock x, const float* b, Block y, std::size_t lane,
+                     bool accumulate) {
+  const D d;
+  const std::size_t n = hn::Lanes(d);
+  V sums[R][C];
+  for (int r = 0; r < R; ++r) {
+    const std::size_t i = row + static_cast<std::size_t>(r);
+    for (int c = 0; c < C; ++c) {
+      sums[r][c] = accumulate ? hn::Load(d, y.data + i * y.stride + lane + static_cast<std::size_t>(c) * n)
+                              : hn::Set(d, b == nullptr ? 0.0F : b[i]);
+    }
+  }
+  const float* coefficient = a.data + row * a.row_step;
+  const float* column = x.data + lane;
+  for (std::size_t k = 0; k < a.cols; ++k) {
+    V values[C];
+    for (int c = 0; c < C; ++c) values[c] = hn::Load(d, column + static_cast<std::size_t>(c) * n);
+    for (int r = 0; r < R; ++r) {
+      const V factor = hn::Set(d, coefficient[static_cast<std::size_t>(r) * a.row_step]);
+      for (int c = 0; c < C; ++c) sums[r][c] = hn::MulAdd(factor, values[c], sums[r][c]);
+    }
+    coefficient += a.col_step;
+    column += x.stride;
+  }
+  for (int r = 0; r < R; ++r) {
+    const std::size_t i = row + static_cast<std::size_t>(r);
+    for (int c = 0; c < C; ++c) hn::Store(sums[r][c], d, y.data + i * y.stride + lane + static_cast<std::size_t>(c) * n);
+  }
+}
+
+/// Calls body(integral constant of `count`) for 1 ≤ count ≤ Largest.
+template <int Largest, class Body>
+HWY_INLINE void with_constant(int count, Body body) {
+  if constexpr (Largest > 1) {
+    if (count < Largest) return with_constant<Largest - 1>(count, body);
+  }
+  body(std::integral_constant<int, Largest>());
+}
+
+/// Cuts `total` rows into pieces of at most `largest` and as equal as possible: seven of 7 or 8 rather than six of 8 and one of 2.
+template <class Body>
+HWY_INLINE void for_even_pieces(std::size_t total, std::size_t largest, Body body) {
+  const std::size_t pieces = (total + largest - 1) / largest;
+  std::size_t begin = 0;
+  for (std::size_t p = 0; p < pieces; ++p) {
+    const std::size_t end = total * (p + 1) / pieces;
+    body(begin, end - begin);
+    begin = end;
+  }
+}
+
+void Product(const Coefficients& a, ConstBlock x, const float* b, Block y, bool accumulate) {
+  const std::size_t n = hn::Lanes(D());
+  const std::size_t vectors = padded_lanes(x.lanes) / n;
+  // Columns of lanes outside, rows inside: one column of x stays in the first cache for all rows.
+  for_even_pieces(vectors, tile_vectors, [&](std::size_t vector, std::size_t width) {
+    for_even_pieces(a.rows, tile_rows, [&](std::size_t row, std::size_t height) {
+      with_constant<tile_vectors>(static_cast<int>(width), [&](auto c) {
+        with_constant<tile_rows>(static_cast<int>(height), [&](auto r) {
+          tile<decltype(r)::value, decltype(c)::value>(a, row, x, b, y, vector * n, accumulate);
+        });
+      });
+    });
+  });
+}
+
+/// The sums of four vectors as four lanes: halves are added pairwise while the vectors are interleaved.
+HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> four_sums(V a, V b, V c, V e) {
+  const D d;
+  const hn::Repartition<double, D> d64;
+  const auto join = [&](V p, V q) { return hn::Add(hn::InterleaveLower(d, p, q), hn::InterleaveUpper(d, p, q)); };
+  const auto ab = hn::BitCast(d64, join(a, b));  // (a₀+a₂, b₀+b₂, a₁+a₃, b₁+b₃) in every 128 bits
+  const auto ce = hn::BitCast(d64, join(c, e));
+  V sums = hn::Add(hn::BitCast(d, hn::InterleaveLower(d64, ab, ce)), hn::BitCast(d, hn::InterleaveUpper(d64, ab, ce)));
+#if HWY_TARGET <= HWY_AVX3
+  const auto half = hn::Add(hn::LowerHalf(hn::Half<D>(), sums), hn::UpperHalf(hn::Half<D>(), sums));
+  const hn::Half<hn::Half<D>> quarter;
+  return hn::Add(hn::LowerHalf(quarter, half), hn::UpperHalf(quarter, half));
+#elif HWY_TARGET <= HWY_AVX2
+  return hn::Add(hn::LowerHalf(hn::Half<D>(), sums), hn::UpperHalf(hn::Half<D>(), sums));
+#else
+  return sums;
+#endif
+}
+
+#if HWY_TARGET <= HWY_AVX3
+constexpr int outer_rows = 6;  // × 4 columns: 24 sums
+#else
+constexpr int outer_rows = 3;  // × 4 columns: 12 sums
+#endif
+
+/// w[i + r][k … k + 3] += Σ_l g x for R rows.
+template <int R>
+HWY_INLINE void outer_tile(ConstBlock g, std::size_t i, ConstBlock x, std::size_t k, std::size_t columns, float* w) {
+  const D d;
+  const hn::FixedTag<float, 4> d4;
+  const std::size_t n = hn::Lanes(d);
+  const float* rows = g.data + i * g.stride;
+  const float* cols[4];
+  for (std::size_t c = 0; c < 4; ++c) cols[c] = x.data + (k + std::min(c, columns - 1)) * x.stride;
+  V sums[R][4];
+  for (int r = 0; r < R; ++r) {
+    for (int c = 0; c < 4; ++c) sums[r][c] = hn::Zero(d);
+  }
+  const auto add = [&](std::size_t lane, auto load) {
+    V values[4];
+    for (int c = 0; c < 4; ++c) values[c] = load(cols[c] + lane);
+    for (int r = 0; r < R; ++r) {
+      const V factor = load(rows + static_cast<std::size_t>(r) * g.stride + lane);
+      for (int c = 0; c < 4; ++c) sums[r][c] = hn::MulAdd(factor, values[c], sums[r][c]);
+    }
+  };
+  std::size_t lane = 0;
+  for (; lane + n <= g.lanes; lane += n) add(lane, [&](const float* p) { return hn::Load(d, p); });
+  if (lane < g.lanes) {
+    const auto counts = hn::FirstN(d, g.lanes - lane);
+    add(lane, [&](const float* p) { return hn::MaskedLoad(counts, d, p); });
+  }
+  for (int r = 0; r < R; ++r) {
+    float* out = w + (i + static_cast<std::size_t>(r)) * x.features + k;
+    const auto four = four_sums(sums[r][0], sums[r][1], sums[r][2], sums[r][3]);
+    if (columns == 4) {
+      hn::StoreU(hn::Add(hn::LoadU(d4, out), four), d4, out);
+    } else {
+      HWY_ALIGN float parts[4];
+      hn::Store(four, d4, parts);
+      for (std::size_t c = 0; c < columns; ++c) out[c] += parts[c];
+    }
+  }
+}
+
+void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) {
+  for (std::size_t k = 0; k < x.features; k += 4) {
+    const std::size_t columns = std::min<std::size_t>(4, x.features - k);
+    for_even_pieces(g.features, outer_rows, [&](std::size_t i, std::size_t height) {
+      with_constant<outer_rows>(static_cast<int>(height),
+                                [&](auto r) { outer_tile<decltype(r)::value>(g, i, x, k, columns, w); });
+    });
+  }
+}
+
+}  // namespace catena::nn::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace catena::nn {
+HWY_EXPORT(Product);
+HWY_EXPORT(AddOuterProduct);
+
+namespace kernels {
+
+void product(const Coefficients& a, ConstBlock x, const float* b, Block y, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(Product)(a, x, b, y, accumulate);
+}
+void add_outer_product(ConstBlock g, ConstBlock x, float* w) { HWY_DYNAMIC_DISPATCH(AddOuterProduct)(g, x, w); }
+
+}  // namespace kernels
+}  // namespace catena::nn
+#endif

@@ -1,0 +1,26 @@
+/// The matrix products of dense layers on lane blocks, in register tiles, dispatched at run time.
+///
+/// Why not a BLAS: Debian's OpenBLAS 0.3.21 does not know the newer x86 cores and then falls back to code for
+/// the Pentium 4, with a seventh of the speed (`catena bench` prints `product_share.*` beside `openblas`-free peak), and a
+/// product by rows of lanes needs no packing: both operands are already laid out as the tiles read them.
+#pragma once
+
+#include <cstddef>
+
+#include "catena/core/array.h"
+
+namespace catena::nn::kernels {
+
+/// A small matrix by its elements: element (i, k) stands at data[i·row_step + k·col_step]. Transposing swaps the steps.
+struct Coefficients {
+  const float* data;
+  std::size_t rows, cols, row_step, col_step;
+};
+
+/// y = A x + b (b null: none), or y += A x with `accumulate`. x: [cols × lanes], y: [rows × lanes].
+void product(const Coefficients& a, ConstBlock x, const float* b, Block y, bool accumulate);
+
+/// w_ik += Σ_l g_il x_kl over exactly the lanes that count; w is row-major [g.features × x.features].
+void add_outer_product(ConstBlock g, ConstBlock x, float* w);
+
+}  // namespace catena::nn::kernels
