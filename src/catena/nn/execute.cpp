@@ -87,7 +87,7 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     for (const int input : nodes[i].inputs) last_use[static_cast<std::size_t>(input)] = i;
   }
   Arena arena;
-  std::vector<std::size_t> value(count), gradient(count), tangent(count), saved(count);
+  std::vector<std::size_t> value(count), gradient(count), tangent(count), kept(count);
   std::size_t scratch = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
@@ -95,7 +95,7 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     const bool stays = keeps_values_ || nodes[i].operation == nullptr || last_use[i] == count;
     value[i] = stays ? arena.take(size) : arena.take_until(size, i, last_use[i]);
     tangent[i] = arena.take(has_tangent[i] ? size : 0);
-    saved[i] = arena.take(derivatives_ ? nodes[i].saved_features * stride : 0);
+    kept[i] = arena.take(derivatives_ ? nodes[i].saved_features * stride : 0);
     scratch = std::max(scratch, nodes[i].scratch);
   }
   arena.forget();
@@ -120,7 +120,7 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     values_.push_back({base + value[i], stride});
     gradients_.push_back({wants_gradient_[i] ? base + gradient[i] : nullptr, stride});
     tangents_.push_back({has_tangent[i] ? base + tangent[i] : nullptr, stride});
-    saved_.push_back({derivatives_ ? base + saved[i] : nullptr, stride});
+    saved_.push_back({derivatives_ ? base + kept[i] : nullptr, stride});
   }
   scratch_ = base + scratch_offset;
 
@@ -155,6 +155,12 @@ Block Workspace::block(const std::vector<Place>& places, int node, std::size_t l
   return {places[i].data, info.features, info.lanes.count(lanes), places[i].stride};
 }
 
+Block Workspace::saved(int node, std::size_t lanes) const {
+  const auto i = static_cast<std::size_t>(node);
+  const Node& info = graph_->nodes()[i];
+  return {saved_[i].data, info.saved_features, info.lanes.count(lanes), saved_[i].stride};
+}
+
 void Workspace::bind(std::span<const float> weights, std::size_t lanes) {
   CATENA_ASSERT(lanes > 0 && lanes <= capacity_);
   CATENA_ASSERT(weights.size() == graph_->parameter_count());
@@ -177,7 +183,7 @@ void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::
     node.operation->forward({std::span(operand_values_).subspan(step.first_operand, step.operands),
                              std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
                              std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
-                             node.attributes, block(values_, step.node, lanes), block(saved_, step.node, lanes),
+                             node.attributes, block(values_, step.node, lanes), saved(step.node, lanes),
                              scratch_, step.needs_reverse || step.needs_tangent, lanes});
   }
 }
@@ -204,7 +210,7 @@ void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value
     node.operation->reverse({std::span(operand_values_).subspan(step->first_operand, step->operands),
                              std::span(parameter_values_).subspan(step->first_parameter, step->parameters),
                              std::span(parameter_infos_).subspan(step->first_parameter, step->parameters),
-                             node.attributes, block(values_, step->node, lanes), block(saved_, step->node, lanes),
+                             node.attributes, block(values_, step->node, lanes), saved(step->node, lanes),
                              scratch_, block(gradients_, step->node, lanes),
                              std::span(operand_gradients_).subspan(step->first_operand, step->operands),
                              std::span<const bool>(accumulate_.get() + step->first_operand, step->operands),
@@ -227,7 +233,7 @@ void Workspace::tangents(std::span<const float> weights, std::size_t lanes) {
     node.operation->tangent({std::span(operand_values_).subspan(step.first_operand, step.operands),
                              std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
                              std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
-                             node.attributes, block(values_, step.node, lanes), block(saved_, step.node, lanes),
+                             node.attributes, block(values_, step.node, lanes), saved(step.node, lanes),
                              scratch_, std::span(operand_tangents_).subspan(step.first_operand, step.operands),
                              block(tangents_, step.node, lanes), lanes});
   }

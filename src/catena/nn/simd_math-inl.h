@@ -68,8 +68,15 @@ HWY_INLINE V exp2_cut(V t) {
   return hn::BitCast(d, hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
 
-/// 1/(1 + e^−x), cut at |x| = 87.
-HWY_INLINE V logistic(V x) { return reciprocal(hn::Add(splat(1), exp_cut(hn::Neg(x)))); }
+/// s = 1/(1 + e^−x) and 1 − s = e^−x s, which keeps its digits where s is next to 1. Cut at |x| = 87.
+struct Logistic {
+  V s, complement;
+};
+HWY_INLINE Logistic logistic_from(V exp_of_minus_x) {
+  const V s = reciprocal(hn::Add(splat(1), exp_of_minus_x));
+  return {s, hn::Mul(exp_of_minus_x, s)};
+}
+HWY_INLINE Logistic logistic(V x) { return logistic_from(exp_cut(hn::Neg(x))); }
 
 // The activations: y = f(x) and, if asked for, slope = f'(x).
 
@@ -80,12 +87,12 @@ struct Gelu {
     constexpr float to_two = -1.44269504089F;  // e^−2u = 2^(−2u log₂ e)
     const V x2 = hn::Mul(x, x);
     const V t = hn::Mul(x, hn::MulAdd(x2, splat(to_two * c * 0.044715F), splat(to_two * c)));
-    const V s = reciprocal(hn::Add(splat(1), exp2_cut(t)));
-    const V y = hn::Mul(x, s);
+    const Logistic l = logistic_from(exp2_cut(t));
+    const V y = hn::Mul(x, l.s);
     if (slope != nullptr) {
-      // s + x s(1 − s)·2u' = s + (y − y s)·2u'
+      // s + x s(1 − s)·2u' = s + y(1 − s)·2u'
       const V twice_u_slope = hn::MulAdd(x2, splat(3 * c * 0.044715F), splat(c));
-      *slope = hn::MulAdd(hn::NegMulAdd(y, s, y), twice_u_slope, s);
+      *slope = hn::MulAdd(hn::Mul(y, l.complement), twice_u_slope, l.s);
     }
     return y;
   }
@@ -93,9 +100,9 @@ struct Gelu {
 
 struct Silu {
   HWY_INLINE V operator()(V x, V* slope) const {
-    const V s = logistic(x);
-    const V y = hn::Mul(x, s);
-    if (slope != nullptr) *slope = hn::Add(s, hn::NegMulAdd(y, s, y));
+    const Logistic l = logistic(x);
+    const V y = hn::Mul(x, l.s);
+    if (slope != nullptr) *slope = hn::MulAdd(y, l.complement, l.s);
     return y;
   }
 };
@@ -110,16 +117,16 @@ struct Tanh {
 
 struct Sigmoid {
   HWY_INLINE V operator()(V x, V* slope) const {
-    const V y = logistic(x);
-    if (slope != nullptr) *slope = hn::NegMulAdd(y, y, y);
-    return y;
+    const Logistic l = logistic(x);
+    if (slope != nullptr) *slope = hn::Mul(l.s, l.complement);
+    return l.s;
   }
 };
 
 /// log(1 + e^x) = max(x, 0) + log(1 + e^−|x|)
 struct Softplus {
   HWY_INLINE V operator()(V x, V* slope) const {
-    if (slope != nullptr) *slope = logistic(x);
+    if (slope != nullptr) *slope = logistic(x).s;
     return hn::Add(hn::Max(x, splat(0)), hn::Log1p(D(), exp_cut(hn::Neg(hn::Abs(x)))));
   }
 };
