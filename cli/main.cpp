@@ -56,8 +56,9 @@ int parse_and_run(int argc, char** argv) {
   }
 
   if (argc < 2) throw InputError("catena: a verb is missing; see catena --help");
-  if (argv[1][0] != '-')
-    verbs().at("catena", argv[1]);  // an unknown verb gets our sentence, with the list of those known
+  // An unknown verb gets our sentence, with the list of those known.
+  const std::string_view first = argv[1];
+  if (first != "-h" && first != "--help" && first != "--version") verbs().at("catena", first);
 
   try {
     app.parse(argc, argv);
