@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "catena/core/check.h"
 #include "catena/files/json.h"
@@ -209,8 +211,11 @@ void write_safetensors(const std::filesystem::path& path, const TensorFile& file
   strings["catena"] = dump_json(file.metadata);
 
   std::vector<const Tensor*> order;
-  for (const Tensor& tensor : file.tensors) order.push_back(&tensor);
-  std::ranges::stable_partition(order, [](const Tensor* tensor) { return tensor->values.index() != 0; });
+  for (const bool eight_bytes : {true, false}) {
+    for (const Tensor& tensor : file.tensors) {
+      if ((tensor.values.index() != 0) == eight_bytes) order.push_back(&tensor);
+    }
+  }
 
   nlohmann::ordered_json header;
   header["__metadata__"] = strings;
