@@ -30,8 +30,8 @@ struct Tensor {
 
 struct TensorFile {
   nlohmann::json metadata = nlohmann::json::object();
-  std::vector<Tensor> tensors;
-  std::map<std::string, std::string> other;  // entries of "__metadata__" that are not ours, kept as they are
+  std::vector<Tensor> tensors = {};
+  std::map<std::string, std::string> other = {};  // entries of "__metadata__" that are not ours, kept as they are
 
   bool contains(std::string_view name) const;
   /// Throws InputError if there is no such tensor.
