@@ -14,6 +14,8 @@ namespace catena::cli {
 
 // One line per measurement: its function, defined in the file of its subject.
 void bench_peak(BenchContext& context);
+void bench_products(BenchContext& context);
+void bench_networks(BenchContext& context);
 
 namespace {
 
@@ -21,6 +23,8 @@ const Registry<Benchmark>& benchmarks() {
   static const Registry<Benchmark> registry = [] {
     std::vector<Benchmark> list = {
         {"peak", "fused multiply-adds on one core", bench_peak},
+        {"products", "the matrix products of dense layers", bench_products},
+        {"networks", "the score network, forward and in training", bench_networks},
     };
     return Registry<Benchmark>("benchmark", std::move(list));
   }();

@@ -7,11 +7,10 @@ find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(TBB REQUIRED)
-find_package(OpenBLASSerial REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(NETCDF REQUIRED IMPORTED_TARGET netcdf)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 
 add_library(catena_private_dependencies INTERFACE)
 target_link_libraries(catena_private_dependencies INTERFACE
-  PkgConfig::HWY PkgConfig::NETCDF TBB::tbb OpenBLASSerial::OpenBLASSerial Threads::Threads ${CMAKE_DL_LIBS})
+  PkgConfig::HWY PkgConfig::NETCDF TBB::tbb Threads::Threads ${CMAKE_DL_LIBS})

@@ -13,4 +13,4 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/catenaConfig.cmake.in 
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/catenaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/catenaConfig.cmake ${PROJECT_BINARY_DIR}/catenaConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindOpenBLASSerial.cmake DESTINATION ${package_dir})
+  DESTINATION ${package_dir})
