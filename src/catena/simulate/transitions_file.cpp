@@ -39,11 +39,18 @@ files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
   files::RowLayout layout;
   layout.rows = {"transition", rows};
   layout.chunk_rows = prepared.source.block_rows() * blocks_in(chunk_bytes, prepared);
-  layout.variables = {{"z", parameter, false, {{"long_name", "parameters in the space where the prior is N(0, I)"}}},
-                      {"theta", parameter, false, {{"long_name", "parameters"}}},
-                      {"x", state, false, {{"long_name", "state before the transition"}}},
-                      {"x_next", state, false, {{"long_name", "state after the transition"}}}};
-  if (simulator.uses_time) layout.variables.push_back({"time", {"time_column", 1}, false, {{"long_name", "t of x"}}});
+  const auto add = [&](const char* name, const files::Dimension& columns, const char* meaning) {
+    files::RowVariable variable;
+    variable.name = name;
+    variable.columns = columns;
+    variable.attributes["long_name"] = meaning;
+    layout.variables.push_back(std::move(variable));
+  };
+  add("z", parameter, "parameters in the space where the prior is N(0, I)");
+  add("theta", parameter, "parameters");
+  add("x", state, "state before the transition");
+  add("x_next", state, "state after the transition");
+  if (simulator.uses_time) add("time", {"time_column", 1}, "t of the state before the transition");
   return layout;
 }
 
