@@ -139,17 +139,18 @@ void copy_valid(const fs::path& path, const PreparedPlan& prepared, std::uint64_
 SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const SimulationPlan& plan,
                                 const Parallel& parallel, Progress& progress, bool resume) {
   const PreparedPlan prepared(model, plan);
-  auto writer = std::make_optional(open_writer(path, prepared, resume));
-  const std::size_t block_rows = prepared.source.block_rows(), chunk_rows = writer->layout().chunk_rows;
-  const std::size_t chunks_per_batch = std::max<std::size_t>(1, batch_bytes / chunk_bytes);
-  const std::size_t batch_rows = chunk_rows * chunks_per_batch;
-  const std::size_t resumed = writer->complete_rows();
+  // HDF5 locks a file that is being written, so what was already done is counted before the writer opens it for good.
   std::uint64_t invalid = 0;
-  if (resumed > 0) {
-    for_batches(with_suffix(path, ".partial"), prepared, 0, resumed, [&](const TransitionRows& rows) {
+  if (resume && files::NetcdfWriter::has_partial(path)) {
+    const std::size_t done = open_writer(path, prepared, true).complete_rows();
+    for_batches(with_suffix(path, ".partial"), prepared, 0, done, [&](const TransitionRows& rows) {
       for (std::size_t r = 0; r < rows.x_next.rows; ++r) invalid += row_is_finite(rows.x_next, r) ? 0U : 1U;
     });
   }
+  auto writer = std::make_optional(open_writer(path, prepared, resume));
+  const std::size_t block_rows = prepared.source.block_rows(), chunk_rows = writer->layout().chunk_rows;
+  const std::size_t batch_rows = chunk_rows * std::max<std::size_t>(1, batch_bytes / chunk_bytes);
+  const std::size_t resumed = writer->complete_rows();
 
   // Two buffers: while one batch is simulated, the one before is written.
   const std::size_t largest = std::min(batch_rows, prepared.rows);
