@@ -16,6 +16,7 @@ namespace catena::cli {
 void bench_peak(BenchContext& context);
 void bench_products(BenchContext& context);
 void bench_networks(BenchContext& context);
+void bench_tasks(BenchContext& context);
 
 namespace {
 
@@ -25,6 +26,7 @@ const Registry<Benchmark>& benchmarks() {
         {"peak", "fused multiply-adds on one core", bench_peak},
         {"products", "the matrix products of dense layers", bench_products},
         {"networks", "the score network, forward and in training", bench_networks},
+        {"tasks", "transitions per second of each task on one core", bench_tasks},
     };
     return Registry<Benchmark>("benchmark", std::move(list));
   }();
