@@ -7,11 +7,10 @@
 // Gaussians of variances s² and (s/f′)², so of variance σ² = s²/(1 + f′²), and the rule's relative error for a Gaussian
 // is 2 exp(−2π²σ²/h²) (Poisson summation): 1e-10 at h = 0.65 s and f′ = 1. Where the data visit steeper places of f the
 // grid is refined accordingly. The model is symmetric under x → −x, so every transition is mirrored to start at x ≥ 0,
-// which halves the grid.
+// which halves the grid. Only grid points that a path from x to y can plausibly visit are used: those around the line
+// from x to y, where the inner states of a bridge lie. With many transitions P⁴ is computed once and applied in its place.
 
 #include "catena/tasks/double_well_density.h"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,11 +25,10 @@ namespace catena::tasks {
 namespace {
 
 constexpr double finest_spacing = 0.2;  // of s: good for slopes |f′| up to 4.5; the density there is 0 for practical purposes
-// A Gaussian is cut off where it has fallen below e^(−34) ≈ 2e-15 of its peak: 8.25 standard deviations.
-constexpr double cut_off = 8.25;
-// Below this many transitions × coordinates one vector per transition is pushed through the steps; above it the power
-// of P is computed once. Measured: equal at about 60.
-constexpr std::size_t few_transitions = 60;
+// A Gaussian is cut off at 7.5 standard deviations, where it has fallen below e^(−28) ≈ 6e-13 of its peak.
+constexpr double cut_off = 7.5;
+// From this many transitions × coordinates on, computing P⁴ pays.
+constexpr std::size_t many_transitions = 100;
 
 using Values = std::vector<double>;
 
@@ -60,12 +58,7 @@ class DoubleWellLikelihood : public SeriesLikelihood {
         out[m / constants_.dim] += log_normal_density(ends_[m], step(starts_[m]), s_);
       }
     } else {
-      const Grid grid(step, s_, lowest_, highest_, grid_, constants_.steps);
-      if (starts_.size() <= few_transitions) {
-        push_vectors(step, grid, out);
-      } else {
-        use_power(step, grid, out);
-      }
+      push_through(step, Grid(step, s_, lowest_, highest_, grid_, constants_.steps), out);
     }
     for (double& value : out) {
       if (std::isnan(value)) value = -std::numeric_limits<double>::infinity();
@@ -106,9 +99,11 @@ class DoubleWellLikelihood : public SeriesLikelihood {
     }
   };
 
+  using Window = std::pair<std::size_t, std::size_t>;  // grid points [first, second)
+
   /// row[j] = scale·N(g_j; mean, s²) over the points near the mean, which are returned; nothing is written elsewhere.
   /// exp(−(z + jδ)²/2) by the recurrence g_{j+1} = g_j r_j, r_{j+1} = r_j e^(−δ²): two exponentials per row.
-  std::pair<std::size_t, std::size_t> normal_row(const Grid& grid, double mean, double scale, double* row) const {
+  Window normal_row(const Grid& grid, double mean, double scale, double* row) const {
     const auto [first, last] = grid.around(mean, cut_off * s_);
     if (first == last) return {first, last};
     const double delta = grid.spacing / s_;
@@ -124,79 +119,81 @@ class DoubleWellLikelihood : public SeriesLikelihood {
     return {first, last};
   }
 
-  /// r_j = N(y; f(g_j), s²) against a vector v over the grid: Σ_j v_j r_j, logarithm.
-  double log_close(const Grid& grid, const double* v, double y) const {
-    double sum = 0;
-    for (std::size_t j = 0; j < grid.size; ++j) {
-      const double z = (y - grid.images[j]) / s_;
-      if (std::abs(z) < cut_off) sum += v[j] * std::exp(-0.5 * z * z);
+  /// P^m, row by row, each row on a window of its own.
+  struct Kernel {
+    int steps = 1;  // m
+    Values values;  // size × size; outside of the windows anything
+    std::vector<Window> windows;
+  };
+
+  Kernel one_step(const Grid& grid) const {
+    Kernel kernel{1, Values(grid.size * grid.size), std::vector<Window>(grid.size)};
+    for (std::size_t i = 0; i < grid.size; ++i) {
+      kernel.windows[i] = normal_row(grid, grid.images[i], grid.spacing, kernel.values.data() + i * grid.size);
     }
-    return std::log(sum * grid.spacing / s_) - log_sqrt_2pi;
+    return kernel;
   }
 
-  void push_vectors(const Step& step, const Grid& grid, std::span<double> out) const {
-    Values kernel(grid.size * grid.size);
-    std::vector<std::pair<std::size_t, std::size_t>> band(grid.size);
+  /// P^2m from P^m, each row cut off around where 2m noise-free steps lead.
+  Kernel squared(const Step& step, const Grid& grid, const Kernel& half) const {
+    Kernel kernel{2 * half.steps, Values(grid.size * grid.size), std::vector<Window>(grid.size)};
     for (std::size_t i = 0; i < grid.size; ++i) {
-      band[i] = normal_row(grid, grid.images[i], grid.spacing, kernel.data() + i * grid.size);
+      double image = grid.at(i);
+      for (int k = 0; k < kernel.steps; ++k) image = step(image);
+      kernel.windows[i] = grid.around(image, cut_off * s_ * std::sqrt(kernel.steps) + s_);
+      push(half.values.data() + i * grid.size, half.windows[i], half, grid.size, kernel.windows[i],
+           kernel.values.data() + i * grid.size);
+    }
+    return kernel;
+  }
+
+  /// next_j = Σ_i v_i [P^m]_ij for i in `from` and j in `to`.
+  static void push(const double* v, Window from, const Kernel& kernel, std::size_t size, Window to, double* next) {
+    std::fill(next + to.first, next + to.second, 0.0);
+    for (std::size_t i = from.first; i < from.second; ++i) {
+      const double weight = v[i];
+      const double* row = kernel.values.data() + i * size;
+      const std::size_t begin = std::max(to.first, kernel.windows[i].first);
+      const std::size_t end = std::min(to.second, kernel.windows[i].second);
+      for (std::size_t j = begin; j < end; ++j) next[j] += weight * row[j];
+    }
+  }
+
+  void push_through(const Step& step, const Grid& grid, std::span<double> out) const {
+    const int inner = constants_.steps - 2;  // applications of P
+    Kernel kernel = one_step(grid);
+    if (starts_.size() >= many_transitions && inner > 0 && inner % 4 == 0) {
+      kernel = squared(step, grid, squared(step, grid, kernel));
     }
     Values v(grid.size), next(grid.size);
     for (std::size_t m = 0; m < starts_.size(); ++m) {
-      std::ranges::fill(v, 0.0);
-      auto [first, last] = normal_row(grid, step(starts_[m]), 1, v.data());
-      for (int k = 0; k < constants_.steps - 2; ++k) {
-        std::ranges::fill(next, 0.0);
-        std::size_t next_first = grid.size, next_last = 0;
-        for (std::size_t i = first; i < last; ++i) {
-          const auto [begin, end] = band[i];
-          if (begin == end) continue;
-          const double* row = kernel.data() + i * grid.size;
-          for (std::size_t j = begin; j < end; ++j) next[j] += v[i] * row[j];
-          next_first = std::min(next_first, begin);
-          next_last = std::max(next_last, end);
-        }
+      Window window = normal_row(grid, step(starts_[m]), 1, v.data());
+      for (int done = 1; done <= inner; done += kernel.steps) {
+        const Window to = bridge_window(grid, starts_[m], ends_[m], done + kernel.steps);
+        push(v.data(), window, kernel, grid.size, to, next.data());
         v.swap(next);
-        first = next_first, last = next_last;
+        window = to;
       }
-      out[m / constants_.dim] += log_close(grid, v.data(), ends_[m]);
+      out[m / constants_.dim] += log_close(grid, v.data(), window, ends_[m]);
     }
   }
 
-  void use_power(const Step& step, const Grid& grid, std::span<double> out) const {
-    const std::size_t n = grid.size;
-    Values kernel(n * n, 0.0), power, scratch(n * n);
-    for (std::size_t i = 0; i < n; ++i) normal_row(grid, grid.images[i], grid.spacing, kernel.data() + i * n);
-    // P^(k−2) by repeated squaring; no power yet means the identity.
-    for (int k = constants_.steps - 2; k > 0; k /= 2) {
-      if (k % 2 == 1) {
-        if (power.empty()) {
-          power = kernel;
-        } else {
-          multiply(power, n, kernel, n, scratch);
-          power.swap(scratch);
-        }
-      }
-      if (k > 1) {
-        multiply(kernel, n, kernel, n, scratch);
-        kernel.swap(scratch);
-      }
-    }
-    Values starts(starts_.size() * n, 0.0), pushed(starts_.size() * n);
-    for (std::size_t m = 0; m < starts_.size(); ++m) normal_row(grid, step(starts_[m]), 1, starts.data() + m * n);
-    if (power.empty()) {
-      pushed = starts;
-    } else {
-      multiply(starts, starts_.size(), power, n, pushed);
-    }
-    for (std::size_t m = 0; m < starts_.size(); ++m) {
-      out[m / constants_.dim] += log_close(grid, pushed.data() + m * n, ends_[m]);
-    }
+  /// Where inner state k of K can be: x + (k/K)(y − x), give or take a bridge's deviations, √(dt k (K − k)/K) each, and
+  /// one s for the bend that the drift gives to the path.
+  Window bridge_window(const Grid& grid, double x, double y, int k) const {
+    const double share = static_cast<double>(k) / constants_.steps;
+    const double sd = s_ * std::sqrt(constants_.steps * share * (1 - share));
+    return grid.around(x + share * (y - x), grid_.padding * sd + s_);
   }
 
-  /// c = a b, with a rows × n and b n × n.
-  static void multiply(const Values& a, std::size_t rows, const Values& b, std::size_t n, Values& c) {
-    const auto r = static_cast<int>(rows), m = static_cast<int>(n);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, r, m, m, 1, a.data(), m, b.data(), m, 0, c.data(), m);
+  /// log h Σ_j v_j r_j with r_j = N(y; f(g_j), s²).
+  double log_close(const Grid& grid, const double* v, Window window, double y) const {
+    double sum = 0;
+    for (std::size_t j = window.first; j < window.second; ++j) {
+      const double z = (y - grid.images[j]) / s_;
+      sum += v[j] * std::exp(-0.5 * z * z);
+    }
+    return std::log(sum * grid.spacing / s_) - log_sqrt_2pi;
   }
 
   DoubleWellConstants constants_;

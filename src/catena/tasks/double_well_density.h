@@ -17,7 +17,7 @@ struct DoubleWellConstants {
 /// How fine the quadrature is, for tests of its convergence.
 struct DoubleWellGrid {
   double spacing = 0.65;  ///< in units of an inner step's standard deviation; see double_well_density.cpp
-  double padding = 8;     ///< beyond the data, in units of the bridge's largest standard deviation, √(k dt)/2
+  double padding = 7.5;   ///< how far from a straight path, in standard deviations of a bridge
 };
 
 std::unique_ptr<SeriesLikelihood> double_well_likelihood(const DoubleWellConstants& constants, ConstMatrixView series,
