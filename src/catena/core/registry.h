@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "catena/core/errors.h"
+#include "catena/core/check.h"
 
 namespace catena {
 
@@ -18,7 +18,10 @@ namespace catena {
 template <class Entry>
 class Registry {
  public:
-  Registry(std::string kind, std::vector<Entry> entries) : kind_(std::move(kind)), entries_(std::move(entries)) {}
+  /// Two entries of one name are a bug of ours: the second could never be reached.
+  Registry(std::string kind, std::vector<Entry> entries) : kind_(std::move(kind)), entries_(std::move(entries)) {
+    for (const Entry& entry : entries_) CATENA_ASSERT(find(entry.name) == &entry);
+  }
 
   /// "task", "rule", "sampler", ….
   std::string_view kind() const { return kind_; }
@@ -36,7 +39,8 @@ class Registry {
   /// The entry of that name, or the sentence "FUNCTION: KIND is NAME, but must be one of a, b, c".
   const Entry& at(std::string_view function, std::string_view name) const {
     if (const Entry* entry = find(name)) return *entry;
-    throw InputError(fmt::format("{}: {} is \"{}\", but must be one of {}", function, kind_, name, fmt::join(names(), ", ")));
+    throw InputError(
+        fmt::format("{}: {} is \"{}\", but must be one of {}", function, kind_, name, fmt::join(names(), ", ")));
   }
 
   std::vector<std::string> names() const {

@@ -1,0 +1,32 @@
+/// A model: a simulator, the prior on its parameters, where its series start, and what is known about good proposals.
+/// Built-in tasks are models with a name and a version; a plug-in gives one too.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/core/random.h"
+#include "catena/simulate/prior.h"
+#include "catena/simulate/simulator.h"
+
+namespace catena::simulate {
+
+struct Model {
+  Simulator simulator;
+  Prior prior;
+  std::function<void(Stream&, std::span<double> state)> initial_state;  // draws x⁰
+  nlohmann::json proposal;                               // the default one: {"proposal": "fixed", …} (proposal.h)
+  nlohmann::json predictive = nlohmann::json::object();  // settings of the predictive proposal that suit this model
+};
+
+/// An initial state that is always the same.
+std::function<void(Stream&, std::span<double>)> fixed_state(std::vector<double> state);
+
+/// Series x⁰ … x^T, one for each row of θ, all drawn from one stream: element s is a (T + 1) × n matrix. A series that
+/// leaves the finite numbers stays as it comes.
+std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, std::size_t transitions, Stream& stream);
+
+}  // namespace catena::simulate

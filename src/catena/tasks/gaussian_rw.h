@@ -1,0 +1,24 @@
+/// Settings of the task gaussian_rw; every number on which the paper's text and its code differ is one of them.
+#pragma once
+
+#include <cstddef>
+
+#include "catena/core/config.h"
+#include "catena/tasks/task.h"
+
+namespace catena::tasks {
+
+struct GaussianRwOptions {
+  int dim = 1;
+  double proposal_sd = 10;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.dim, "dim", "number of states and of parameters", between(1, 1000));
+    visit(c.proposal_sd, "proposal_sd", "standard deviation of the default proposal (text: sqrt 10)", positive());
+  }
+};
+
+Task make_gaussian_rw(const GaussianRwOptions& options = {});
+
+}  // namespace catena::tasks
