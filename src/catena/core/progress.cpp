@@ -1,6 +1,7 @@
 #include "catena/core/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,12 +26,28 @@ void on_signal(int signal) {
 
 using Clock = std::chrono::steady_clock;
 
-/// 1234567 → "1.23M"
+/// 1234567 → "1.23M". The bounds are where rounding to that many digits would carry into one more.
 std::string short_number(double value) {
-  if (value >= 1e9) return fmt::format("{:.3g}G", value / 1e9);
-  if (value >= 1e6) return fmt::format("{:.3g}M", value / 1e6);
-  if (value >= 1e4) return fmt::format("{:.3g}k", value / 1e3);
+  if (value >= 999.5e6) return fmt::format("{:.3g}G", value / 1e9);
+  if (value >= 999.5e3) return fmt::format("{:.3g}M", value / 1e6);
+  if (value >= 9999.5) return fmt::format("{:.3g}k", value / 1e3);
   return fmt::format("{:.4g}", value);
+}
+
+/// Columns of the terminal that standard error is, or 80 if it does not say.
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// The first `count` characters of a UTF-8 text, whole ones.
+std::string_view first_characters(std::string_view text, std::size_t count) {
+  std::size_t seen = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool begins_a_character = (static_cast<unsigned char>(text[i]) & 0xC0U) != 0x80U;
+    if (begins_a_character && seen++ == count) return text.substr(0, i);
+  }
+  return text;
 }
 
 /// 75 → "1:15"
@@ -126,7 +143,10 @@ class TextProgress : public SilentProgress {
       line += fmt::format(" (left {})", clock_time((static_cast<double>(total_) - done) / rate));
     }
     if (!note_.empty()) line += fmt::format(", {}", note_);
-    fmt::print(stderr, "{}{}{}{}", bar_ ? "\r" : "", line, bar_ ? "\x1b[K" : "", end);
+    // A line that wraps could not be redrawn in place. "\x1b[K" clears what the line before left to the right.
+    if (bar_) line = fmt::format("\r{}\x1b[K", first_characters(line, terminal_columns() - 1));
+    line += end;
+    std::fwrite(line.data(), 1, line.size(), stderr);  // nobody left to read it is no reason to stop the work
     std::fflush(stderr);
   }
 

@@ -31,7 +31,7 @@ class Progress {
 /// Writes to standard error; automatic = bar if that is a terminal, else lines.
 std::unique_ptr<Progress> make_progress(ProgressStyle style);
 
-/// A reporter that says nothing and never stops, for tests and for callers without one.
+/// A reporter that says nothing, for tests and for callers without one; Ctrl-C stops their work all the same.
 Progress& silent_progress();
 
 /// Makes Ctrl-C (SIGINT) and SIGTERM ask every reporter for a stop; a second one ends the program as usual.
