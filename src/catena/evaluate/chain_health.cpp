@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "catena/core/check.h"
-#include "catena/tasks/normal_density.h"
+#include "catena/simulate/special.h"
 
 namespace catena::evaluate {
 
@@ -42,7 +42,8 @@ Matrix rank_normalised(const Matrix& draws) {
     std::size_t end = begin + 1;
     while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
     const double rank = 0.5 * static_cast<double>(begin + 1 + end);
-    const double z = tasks::normal_quantile((rank - 0.375) / (static_cast<double>(order.size()) + 0.25));
+    const double share = (rank - 0.375) / (static_cast<double>(order.size()) + 0.25);
+    const double z = simulate::normal_from_tails({share, 1 - share});
     for (; begin < end; ++begin) result.values()[order[begin]] = z;
   }
   return result;

@@ -17,7 +17,8 @@ class PeriodicSdeLikelihood : public SeriesLikelihood {
 
   void log_transitions(std::span<const double> theta, std::span<const double>, std::span<double> out) const override {
     Eigen::Matrix2d a;
-    a << 0, -theta[0] * theta[0], theta[1] * theta[1], 0;
+    const double sign = constants_.minus_sign ? -1 : 1;
+    a << 0, sign * theta[0] * theta[0], theta[1] * theta[1], 0;
     const Eigen::Matrix2d bbt = constants_.noise * constants_.noise * Eigen::Matrix2d::Identity();
     log_linear_gaussian(euler_steps(a, bbt, constants_.dt, constants_.steps), series_, out);
   }

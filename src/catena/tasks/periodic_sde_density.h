@@ -11,7 +11,8 @@ namespace catena::tasks {
 struct PeriodicSdeConstants {
   int steps = 20;
   double dt = 0.005;
-  double noise = 0.1;  ///< σ
+  double noise = 0.1;      ///< σ
+  bool minus_sign = true;  ///< of θ₁² in A
 };
 
 std::unique_ptr<SeriesLikelihood> periodic_sde_likelihood(const PeriodicSdeConstants& constants, ConstMatrixView series);
