@@ -6,6 +6,7 @@ namespace catena::cli {
 Verb tasks_verb();
 Verb simulate_verb();
 Verb observe_verb();
+Verb reference_verb();
 Verb bench_verb();
 
 const Registry<Verb>& verbs() {
@@ -14,6 +15,7 @@ const Registry<Verb>& verbs() {
         tasks_verb(),
         simulate_verb(),
         observe_verb(),
+        reference_verb(),
         bench_verb(),
     };
     return Registry<Verb>("verb", std::move(list));

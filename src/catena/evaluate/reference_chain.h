@@ -1,0 +1,84 @@
+/// One Markov chain of a reference posterior: its state, and the moves that leave p(θ | series) invariant.
+///
+/// For an estimated likelihood the state is (θ, u) with target N(θ; 0, I) N(u; 0, I) Π_t p̂_t(θ, u_t)^β: θ moves with u
+/// held, so that both estimates of a ratio share their noise, and each u_t moves on its own with θ held. That is the
+/// correlated pseudo-marginal method (docs/refs.bib: deligiannidis2018) in blocks (tran2016); θ has the exact
+/// posterior as its margin at β = 1, because every p̂_t is unbiased.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/core/random.h"
+#include "catena/tasks/density.h"
+
+namespace catena::evaluate {
+
+/// What the next step needs.
+struct ReferenceState {
+  std::vector<double> theta;       // d values, pinned ones included
+  std::vector<double> u;           // T × normals_per_transition
+  std::vector<double> terms;       // log p̂_t(θ, u_t)
+  double log_likelihood = 0;       // their sum
+};
+
+/// What a report needs.
+struct MoveInfo {
+  std::uint64_t proposed = 0;
+  std::uint64_t accepted = 0;
+  std::uint64_t evaluations = 0;  // of the likelihood of the whole series
+  void add(const MoveInfo& other) {
+    proposed += other.proposed;
+    accepted += other.accepted;
+    evaluations += other.evaluations;
+  }
+};
+
+/// The posterior of one series under θ ~ N(0, I), tempered by β: prior × likelihood^β.
+class ReferenceTarget {
+ public:
+  explicit ReferenceTarget(const tasks::SeriesLikelihood& likelihood);
+
+  const tasks::SeriesLikelihood& likelihood() const { return likelihood_; }
+  /// The parameters that are not pinned, by index.
+  const std::vector<std::size_t>& free() const { return free_; }
+
+  ReferenceState prior_draw(Stream& stream) const;
+
+ private:
+  const tasks::SeriesLikelihood& likelihood_;
+  std::vector<std::size_t> free_;
+  std::vector<tasks::PinnedParameter> pinned_;
+};
+
+/// Proposals learned from a cloud of earlier points (rows of free parameters); fixed while chains run.
+class ReferenceProposals {
+ public:
+  explicit ReferenceProposals(Matrix cloud);
+
+  /// θ + scale · L ε, LLᵀ the cloud's covariance.
+  void random_walk(std::span<double> point, double scale, Stream& stream) const;
+  /// θ + scale · (z_a − z_b) for two points of the cloud (ter Braak and Vrugt 2008, docs/refs.bib: terbraak2008).
+  void difference(std::span<double> point, double scale, Stream& stream) const;
+  /// A draw from the multivariate t with the cloud's mean and covariance, and its log density up to a constant.
+  void independent(std::span<double> point, Stream& stream) const;
+  double log_independent(std::span<const double> point) const;
+
+ private:
+  Matrix cloud_;
+  Eigen::VectorXd mean_;
+  Eigen::MatrixXd lower_;  // L
+};
+
+/// One random-walk or difference move at temperature β: the step of the tempered population.
+MoveInfo local_step(const ReferenceTarget& target, const ReferenceProposals& proposals, double beta, double scale,
+                    ReferenceState& state, Stream& stream);
+
+/// One sweep of a chain at β = 1: a symmetry of the task, one of the three proposals, and the auxiliary variables.
+MoveInfo chain_step(const ReferenceTarget& target, const ReferenceProposals& proposals, ReferenceState& state,
+                    Stream& stream);
+
+}  // namespace catena::evaluate

@@ -1,0 +1,132 @@
+#include "catena/evaluate/reference_file.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "catena/core/version.h"
+#include "catena/tasks/task_density.h"
+
+namespace catena::evaluate {
+
+namespace {
+
+std::vector<double> flat(ConstMatrixView matrix) {
+  std::vector<double> values;
+  for (std::size_t r = 0; r < matrix.rows; ++r) values.insert(values.end(), matrix.row(r).begin(), matrix.row(r).end());
+  return values;
+}
+
+/// FNV-1a, 64 bits: enough for a file name whose content is checked.
+class Hash {
+ public:
+  void add(std::string_view bytes) {
+    for (const char c : bytes) state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+  }
+  void add(std::uint64_t word) {
+    for (int shift = 0; shift < 64; shift += 8) state_ = (state_ ^ ((word >> shift) & 0xFFU)) * 0x100000001B3U;
+  }
+  std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0xCBF29CE484222325U;
+};
+
+}  // namespace
+
+nlohmann::json reference_request(const tasks::Task& task, std::size_t n, std::uint64_t seed,
+                                 const ReferenceSettings& settings) {
+  return {{"task", task.name},
+          {"options", task.options},
+          {"n", n},
+          {"seed", seed},
+          {"settings", to_json(settings)},
+          {"versions",
+           {{"task", task.version}, {"density", tasks::density_version}, {"reference", reference_version}}}};
+}
+
+files::Group reference_group(const tasks::Task& task, ConstMatrixView series, const nlohmann::json& request,
+                             const Reference& reference) {
+  const std::size_t n = reference.draws.rows();
+  files::Group posterior{.name = "posterior", .dimensions = {{"chain", 1}, {"draw", n}}};
+  posterior.variables.push_back({"chain", {"chain"}, std::vector<std::int64_t>{0}});
+  std::vector<std::int64_t> numbers(n);
+  for (std::size_t k = 0; k < n; ++k) numbers[k] = static_cast<std::int64_t>(k);
+  posterior.variables.push_back({"draw", {"draw"}, std::move(numbers)});
+  for (std::size_t i = 0; i < reference.draws.cols(); ++i) {
+    std::vector<double> values(n);
+    for (std::size_t k = 0; k < n; ++k) values[k] = reference.draws(k, i);
+    const ChainHealth& health = reference.health[i];
+    posterior.variables.push_back(
+        {task.simulator.parameter_names[i],
+         {"chain", "draw"},
+         std::move(values),
+         {{"r_hat", health.r_hat}, {"bulk_ess", health.bulk_ess}, {"tail_ess", health.tail_ess}}});
+  }
+  posterior.attributes = {{"inference_library", "catena"}, {"inference_library_version", std::string(version())}};
+
+  files::Group observed{.name = "observed_data", .dimensions = {{"time", series.rows}, {"state", series.cols}}};
+  observed.variables.push_back({"state", {"state"}, task.simulator.state_names});
+  observed.variables.push_back({"series", {"time", "state"}, flat(series)});
+
+  return {.name = "",
+          .attributes = {{"request", request.dump()},
+                         {"outcome", std::string(name(reference.outcome))},
+                         {"method", reference.method},
+                         {"evaluations", static_cast<std::int64_t>(reference.evaluations)}},
+          .groups = {std::move(posterior), std::move(observed)}};
+}
+
+std::optional<ReferenceCache> ReferenceCache::of_user() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::filesystem::path(value == nullptr ? "" : value);
+  };
+  // The XDG rules: a relative path is to be ignored.
+  const std::filesystem::path cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
+  if (cache.is_absolute()) return ReferenceCache(cache / "catena" / "references");
+  if (home.is_absolute()) return ReferenceCache(home / ".cache" / "catena" / "references");
+  return std::nullopt;
+}
+
+std::filesystem::path ReferenceCache::path(const nlohmann::json& request, ConstMatrixView series) const {
+  Hash hash;
+  hash.add(request.dump());
+  hash.add(series.rows);
+  hash.add(series.cols);
+  for (const double value : flat(series)) hash.add(std::bit_cast<std::uint64_t>(value));
+  return directory_ / fmt::format("{:016x}.nc", hash.value());
+}
+
+std::optional<files::Group> ReferenceCache::find(const nlohmann::json& request, ConstMatrixView series) const {
+  const std::filesystem::path file = path(request, series);
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return std::nullopt;
+  try {
+    files::Group group = files::read_netcdf(file);
+    const bool answers = group.attributes.at("request") == request.dump() &&
+                         group.group("observed_data").variable("series").values == files::Values(flat(series));
+    if (answers) return group;
+  } catch (const InputError&) {
+    // Damaged or of an older layout: as good as none.
+  } catch (const std::out_of_range&) {
+  }
+  return std::nullopt;
+}
+
+bool ReferenceCache::store(const nlohmann::json& request, ConstMatrixView series, const files::Group& group) const {
+  std::error_code error;
+  std::filesystem::create_directories(directory_, error);
+  if (error) return false;
+  try {
+    files::write_netcdf(path(request, series), group);
+  } catch (const FileError&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace catena::evaluate

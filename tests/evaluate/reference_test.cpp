@@ -1,0 +1,115 @@
+#include "catena/evaluate/reference.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "catena/core/errors.h"
+#include "evaluate/reference_calibration.h"
+
+namespace catena::evaluate {
+
+std::unique_ptr<tasks::SeriesLikelihood> simulated(const twins::Twin& twin, std::size_t transitions, std::uint64_t seed) {
+  Stream stream = Streams(seed).stream("simulated");
+  const twins::State theta = twins::prior_draw(twin, stream);
+  return twin.likelihood(twins::series(twin, theta, transitions, stream));
+}
+
+TEST(Reference, ChainsMatchTheClosedFormPosteriorOfTheGaussianWalk) {
+  const auto likelihood = simulated(twins::gaussian_rw(2), 10, 1);
+  const auto exact = likelihood->closed_form_posterior();
+  ReferenceSettings settings;
+  settings.closed_form = false;
+  const Reference chains = sample_reference(*likelihood, 1000, settings, Streams(2), Parallel(2), silent_progress());
+  ASSERT_EQ(chains.outcome, Outcome::ok);
+  EXPECT_EQ(chains.method, "mcmc");
+  const double sd = std::sqrt(exact->covariance(0, 0));
+  for (std::size_t i = 0; i < 2; ++i) {
+    double mean = 0, variance = 0;
+    std::array<double, 4> counts{};  // of the exact quartiles
+    for (std::size_t k = 0; k < 1000; ++k) mean += chains.draws(k, i) / 1000;
+    for (std::size_t k = 0; k < 1000; ++k) {
+      variance += (chains.draws(k, i) - mean) * (chains.draws(k, i) - mean) / 999;
+      const double z = (chains.draws(k, i) - exact->mean[static_cast<Eigen::Index>(i)]) / sd;
+      counts[static_cast<std::size_t>(4 * simulate::normal_lower(z))] += 1;
+    }
+    // 1,000 near-independent draws, 4.5 standard errors: 12 checks, false alarm 8e-5.
+    EXPECT_NEAR(mean, exact->mean[static_cast<Eigen::Index>(i)], 4.5 * sd / std::sqrt(1000.0));
+    EXPECT_NEAR(variance, sd * sd, 4.5 * sd * sd * std::sqrt(2 / 1000.0));
+    for (const double count : counts) EXPECT_NEAR(count, 250, 4.5 * std::sqrt(1000 * 0.25 * 0.75));
+  }
+}
+
+TEST(Reference, HasTheSameDrawsForAnyNumberOfThreads) {
+  for (const twins::Twin& twin : {twins::periodic_sde(), twins::sir()}) {
+    const auto likelihood = simulated(twin, 5, 3);
+    const auto draws = [&](int threads) {
+      return sample_reference(*likelihood, 100, light_settings(), Streams(4), Parallel(threads), silent_progress()).draws;
+    };
+    EXPECT_EQ(draws(1), draws(2)) << twin.name;
+    EXPECT_EQ(draws(1), draws(3)) << twin.name;
+  }
+}
+
+TEST(Reference, GivesTheFourModesOfPeriodicSdeTheirEqualShares) {
+  const auto likelihood = simulated(twins::periodic_sde(), 30, 5);
+  const Reference reference = sample_reference(*likelihood, 1000, {}, Streams(6), Parallel(2), silent_progress());
+  ASSERT_EQ(reference.outcome, Outcome::ok);
+  std::array<int, 4> counts{};
+  for (std::size_t k = 0; k < 1000; ++k) {
+    counts[(reference.draws(k, 0) > 0 ? 1U : 0U) + (reference.draws(k, 1) > 0 ? 2U : 0U)] += 1;
+  }
+  // 4.5 standard deviations of a binomial count: false alarm 3e-5.
+  for (const int count : counts) EXPECT_NEAR(count, 250, 4.5 * std::sqrt(1000 * 0.25 * 0.75));
+}
+
+TEST(Reference, RefusesChainsThatHaveNotMixed) {
+  const auto likelihood = simulated(twins::linear_sde(2), 20, 7);
+  ReferenceSettings settings;
+  settings.round = 8;
+  settings.rounds = 1;
+  const Reference reference = sample_reference(*likelihood, 10, settings, Streams(8), Parallel(2), silent_progress());
+  EXPECT_EQ(reference.outcome, Outcome::not_mixed);
+}
+
+TEST(Reference, KeepsAPinnedParameterAtItsValue) {
+  // Ordinary transitions, then prey dies out in one last leap and the hunters' decline shows γ exactly.
+  const twins::State theta = {0.2, 0.1, -0.3, 0.4};
+  Stream stream = Streams(9).stream("series");
+  Matrix series(7, 2);
+  twins::State x = {1, 0.5};
+  for (std::size_t t = 0; t < 5; ++t) {
+    std::copy(x.begin(), x.end(), series.row(t).begin());
+    x = twins::lotka_volterra_step(theta, x, 0.1, stream);
+  }
+  series(5, 0) = 0;
+  series(5, 1) = 0.5;
+  series(6, 1) = 0.5 * std::pow(1 - 0.02 * (1 + 2 * twins::sigmoid(-0.3)), 5);
+  // From (x, y) to (0, 0.5) in one transition is absurd for σ = 0.1; a larger σ makes it merely rare.
+  const auto likelihood = tasks::lotka_volterra_likelihood({.sigma = 2}, series, 8);
+  const Reference reference = sample_reference(*likelihood, 100, light_settings(), Streams(10), Parallel(2), silent_progress());
+  ASSERT_EQ(reference.outcome, Outcome::ok);
+  for (std::size_t k = 0; k < 100; ++k) EXPECT_NEAR(reference.draws(k, 2), -0.3, 1e-9);
+  EXPECT_NE(reference.draws(0, 0), reference.draws(1, 0));
+}
+
+TEST(Reference, RefusesSettingsThatCannotWork) {
+  const auto likelihood = simulated(twins::periodic_sde(), 2, 11);
+  const auto run = [&](std::size_t n, const ReferenceSettings& settings) {
+    return sample_reference(*likelihood, n, settings, Streams(1), Parallel(1), silent_progress());
+  };
+  EXPECT_THROW(run(0, {}), InputError);
+  EXPECT_THROW(run(10, {.population = 16, .chains = 32}), InputError);
+  EXPECT_THROW(run(10, {.largest_r_hat = 0.9}), InputError);
+}
+
+TEST(Reference, RanksTheTruthUniformlyForEveryTask) {
+  // The small version of tests/slow/reference_calibration_test.cpp: 8 tasks, T = 3, false alarm 0.001 in all.
+  for (const twins::Twin& twin : twins::all()) {
+    const Calibration result = calibrate(twin, 3, 40, 4, /*seed=*/12, Parallel());
+    EXPECT_GT(result.smallest_p() * static_cast<double>(result.p_values.size()), 0.001 / 8) << twin.name;
+    EXPECT_EQ(result.refused, 0U) << twin.name;
+  }
+}
+
+}  // namespace catena::evaluate

@@ -1,0 +1,181 @@
+/// A plain scalar simulator per task, written from the task's definition and from nothing else: the twin that the
+/// densities and the references are tested against. One row per task here is one row in every test of references.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catena/core/random.h"
+#include "catena/tasks/double_well_density.h"
+#include "catena/tasks/gaussian_rw_density.h"
+#include "catena/tasks/linear_sde_density.h"
+#include "catena/tasks/lotka_volterra_density.h"
+#include "catena/tasks/mixture_rw_density.h"
+#include "catena/tasks/periodic_sde_density.h"
+#include "catena/tasks/sir_density.h"
+#include "catena/tasks/ti_gaussian_rw_density.h"
+
+namespace catena::twins {
+
+using State = std::vector<double>;
+
+struct Twin {
+  std::string name;
+  std::size_t parameters;
+  std::function<State(Stream&)> start;                                                      // x^0
+  std::function<State(const State& theta, const State& x, std::size_t t, Stream&)> step;   // one transition
+  std::function<std::unique_ptr<tasks::SeriesLikelihood>(ConstMatrixView)> likelihood;
+};
+
+inline double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
+
+/// x^0, …, x^T from the twin.
+inline Matrix series(const Twin& twin, const State& theta, std::size_t transitions, Stream& stream) {
+  State x = twin.start(stream);
+  Matrix result(transitions + 1, x.size());
+  for (std::size_t t = 0; t <= transitions; ++t) {
+    std::copy(x.begin(), x.end(), result.row(t).begin());
+    if (t < transitions) x = twin.step(theta, x, t, stream);
+  }
+  return result;
+}
+
+inline State prior_draw(const Twin& twin, Stream& stream) {
+  State theta(twin.parameters);
+  for (double& value : theta) value = stream.normal();
+  return theta;
+}
+
+inline Twin gaussian_rw(std::size_t n) {
+  return {"gaussian_rw_" + std::to_string(n), n, [n](Stream&) { return State(n, 0.0); },
+          [](const State& theta, const State& x, std::size_t, Stream& stream) {
+            State next(x.size());
+            for (std::size_t i = 0; i < x.size(); ++i) next[i] = 0.9 * x[i] + theta[i] + stream.normal();
+            return next;
+          },
+          [n](ConstMatrixView s) { return tasks::gaussian_rw_likelihood({n, 0.9}, s); }};
+}
+
+inline Twin ti_gaussian_rw(std::size_t n) {
+  return {"ti_gaussian_rw_" + std::to_string(n), n, [n](Stream&) { return State(n, 0.0); },
+          [](const State& theta, const State& x, std::size_t t, Stream& stream) {
+            State next(x.size());
+            const double c = 0.9 + 1.0 / (static_cast<double>(t) + 1.0);
+            for (std::size_t i = 0; i < x.size(); ++i) next[i] = c * x[i] + theta[i] + stream.normal();
+            return next;
+          },
+          [n](ConstMatrixView s) { return tasks::ti_gaussian_rw_likelihood({n, 0.9}, s); }};
+}
+
+inline Twin mixture_rw(std::size_t n) {
+  return {"mixture_rw_" + std::to_string(n), n, [n](Stream&) { return State(n, 0.0); },
+          [](const State& theta, const State& x, std::size_t, Stream& stream) {
+            State next(x.size());
+            const double sign = stream.uniform() < 0.5 ? -1 : 1;
+            for (std::size_t i = 0; i < x.size(); ++i) next[i] = x[i] + sign * theta[i] + 0.5 * stream.normal();
+            return next;
+          },
+          [n](ConstMatrixView s) { return tasks::mixture_rw_likelihood({n, 0.5}, s); }};
+}
+
+inline Twin periodic_sde() {
+  return {"periodic_sde", 2, [](Stream&) { return State{-0.5, 0.5}; },
+          [](const State& theta, const State& start, std::size_t, Stream& stream) {
+            State x = start;
+            for (int k = 0; k < 20; ++k) {
+              const double dx = -theta[0] * theta[0] * x[1], dy = theta[1] * theta[1] * x[0];
+              x[0] += dx * 0.005 + 0.1 * std::sqrt(0.005) * stream.normal();
+              x[1] += dy * 0.005 + 0.1 * std::sqrt(0.005) * stream.normal();
+            }
+            return x;
+          },
+          [](ConstMatrixView s) { return tasks::periodic_sde_likelihood({}, s); }};
+}
+
+inline Twin linear_sde(std::size_t n) {
+  return {"linear_sde_" + std::to_string(n), 2 * n * n, [n](Stream&) { return State(n, 0.0); },
+          [n](const State& theta, const State& start, std::size_t, Stream& stream) {
+            State x = start;
+            for (int k = 0; k < 20; ++k) {
+              State noise(n), next = x;
+              for (double& value : noise) value = std::sqrt(0.001) * stream.normal();
+              for (std::size_t i = 0; i < n; ++i) {
+                for (std::size_t j = 0; j < n; ++j) {
+                  const double a = 0.5 * theta[i * n + j] - (i == j ? 2.0 : 0.0);
+                  const double b = 0.5 * theta[n * n + i * n + j] + (i == j ? 0.5 : 0.0);
+                  next[i] += a * x[j] * 0.001 + b * noise[j];
+                }
+              }
+              x = next;
+            }
+            return x;
+          },
+          [n](ConstMatrixView s) {
+            tasks::LinearSdeConstants constants;
+            constants.n = n;
+            return tasks::linear_sde_likelihood(constants, s);
+          }};
+}
+
+inline Twin double_well() {
+  return {"double_well", 2, [](Stream&) { return State{-0.5, 0.5, -0.5, 0.5}; },
+          [](const State& theta, const State& start, std::size_t, Stream& stream) {
+            State x = start;
+            for (double& value : x) {
+              for (int k = 0; k < 10; ++k) {
+                const double drift = std::exp(theta[0] / 2) * value - std::exp(theta[1] / 2) * value * value * value;
+                value += drift * 0.005 + std::sqrt(0.005) * stream.normal();
+              }
+            }
+            return x;
+          },
+          [](ConstMatrixView s) { return tasks::double_well_likelihood({}, s); }};
+}
+
+inline State lotka_volterra_step(const State& theta, const State& start, double sigma, Stream& stream) {
+  State x = start;
+  const double alpha = 1 + 2 * sigmoid(theta[0]), beta = 1 + 2 * sigmoid(theta[1]);
+  const double gamma = 1 + 2 * sigmoid(theta[2]), delta = 1 + 2 * sigmoid(theta[3]);
+  for (int k = 0; k < 5; ++k) {
+    const double prey = x[0], hunters = x[1], sd = sigma * prey * hunters * std::sqrt(0.02);
+    x[0] = prey + (alpha * prey - beta * prey * hunters) * 0.02 + sd * stream.normal();
+    x[1] = hunters + (-gamma * hunters + delta * prey * hunters) * 0.02 + sd * stream.normal();
+  }
+  for (double& value : x) value = std::max(value, 0.0);
+  return x;
+}
+
+inline Twin lotka_volterra(double sigma = 0.1) {
+  return {"lotka_volterra", 4, [](Stream&) { return State{1, 0.5}; },
+          [sigma](const State& theta, const State& x, std::size_t, Stream& stream) {
+            return lotka_volterra_step(theta, x, sigma, stream);
+          },
+          [sigma](ConstMatrixView s) { return tasks::lotka_volterra_likelihood({.sigma = sigma}, s); }};
+}
+
+inline Twin sir() {
+  return {"sir", 2, [](Stream& stream) { return State{2.5 + 2.5 * stream.uniform(), 2.5 * stream.uniform(), 0.0}; },
+          [](const State& theta, const State& start, std::size_t, Stream& stream) {
+            double s = start[0], i = start[1], r = start[2];
+            const double gamma = 2 * sigmoid(theta[0]), beta = 2 * sigmoid(theta[1]), root = std::sqrt(0.01);
+            for (int k = 0; k < 5; ++k) {
+              const double infections = beta * s * i, recoveries = gamma * i;
+              s += -infections * 0.01 + 0.01 * root * stream.normal();
+              r += recoveries * 0.01 + 0.01 * root * stream.normal();
+              i += (infections - recoveries) * 0.01 + 0.1 * i * root * stream.normal();
+            }
+            return State{std::max(s, 0.0), std::max(i, 0.0), std::max(r, 0.0)};
+          },
+          [](ConstMatrixView s) { return tasks::sir_likelihood({}, s); }};
+}
+
+/// Every task of the tables, in the sizes of the tables.
+inline std::vector<Twin> all() {
+  return {gaussian_rw(2), ti_gaussian_rw(2), mixture_rw(5),      periodic_sde(),
+          linear_sde(2),  double_well(),     lotka_volterra(),   sir()};
+}
+
+}  // namespace catena::twins

@@ -1,0 +1,163 @@
+// The densities that are estimated by guided bridges (lotka_volterra, sir): unbiased, and right about clipping.
+
+#include <gtest/gtest.h>
+
+#include "catena/core/errors.h"
+#include "catena/tasks/normal_density.h"
+#include "evaluate/reference_twins.h"
+
+namespace catena::tasks {
+
+struct MeanAndError {
+  double mean, error;
+};
+
+/// The mean of p̂ over independent u, with its standard error.
+MeanAndError average_estimate(const SeriesLikelihood& likelihood, const twins::State& theta, int repetitions, Stream& stream) {
+  std::vector<double> u(likelihood.normals_per_transition()), term(1);
+  double sum = 0, squares = 0;
+  for (int i = 0; i < repetitions; ++i) {
+    stream.fill_normal(u);
+    likelihood.log_transitions(theta, u, term);
+    const double p = std::exp(term[0]);
+    sum += p / repetitions, squares += p * p / repetitions;
+  }
+  return {sum, std::sqrt((squares - sum * sum) / repetitions)};
+}
+
+Matrix one_transition(const twins::State& from, const twins::State& to) {
+  Matrix series(2, from.size());
+  std::copy(from.begin(), from.end(), series.row(0).begin());
+  std::copy(to.begin(), to.end(), series.row(1).begin());
+  return series;
+}
+
+double normal(double x, double mean, double sd) { return std::exp(log_normal_density(x, mean, sd)); }
+double below_zero(double mean, double sd) { return std::exp(log_normal_cdf(-mean / sd)); }
+
+TEST(LotkaVolterraDensity, IsUnbiasedForTwoStepsByQuadrature) {
+  // One inner state: a two-dimensional integral on a grid, for an ordinary end and for clipped ones (large noise).
+  const twins::State theta = {0.3, -0.5, 0.8, 0.1};
+  const double alpha = 1 + 2 * twins::sigmoid(0.3), beta = 1 + 2 * twins::sigmoid(-0.5);
+  const double gamma = 1 + 2 * twins::sigmoid(0.8), delta = 1 + 2 * twins::sigmoid(0.1), dt = 0.02, sigma = 1.5;
+  const auto step_x = [&](double x, double y) { return x + (alpha - beta * y) * x * dt; };
+  const auto step_y = [&](double x, double y) { return y + (delta * x - gamma) * y * dt; };
+  const double x0 = 1, y0 = 1.5, sd0 = sigma * x0 * y0 * std::sqrt(dt);
+  int stream_index = 0;
+  for (const auto& [x2, y2] : {std::pair{1.2, 1.3}, {0.0, 1.4}, {0.9, 0.0}, {0.0, 0.0}}) {
+    double expected = 0;
+    const double h = sd0 / 100;
+    for (double x = step_x(x0, y0) - 6 * sd0; x < step_x(x0, y0) + 6 * sd0; x += h) {
+      for (double y = step_y(x0, y0) - 6 * sd0; y < step_y(x0, y0) + 6 * sd0; y += h) {
+        const double sd = std::abs(sigma * x * y) * std::sqrt(dt) + 1e-300;
+        const double px = x2 == 0 ? below_zero(step_x(x, y), sd) : normal(x2, step_x(x, y), sd);
+        const double py = y2 == 0 ? below_zero(step_y(x, y), sd) : normal(y2, step_y(x, y), sd);
+        expected += h * h * normal(x, step_x(x0, y0), sd0) * normal(y, step_y(x0, y0), sd0) * px * py;
+      }
+    }
+    const auto likelihood = lotka_volterra_likelihood({.sigma = sigma, .steps = 2, .dt = dt},
+                                                      one_transition({x0, y0}, {x2, y2}), /*particles=*/100);
+    Stream stream = Streams(1).stream("u", stream_index++);
+    const MeanAndError estimate = average_estimate(*likelihood, theta, 1000, stream);
+    // 4 checks at 4.5 standard errors: false alarm 3e-5; 1e-3 for the grid, whose integrand has kinks at x y = 0.
+    EXPECT_NEAR(estimate.mean, expected, 4.5 * estimate.error + 1e-3 * expected) << x2 << ", " << y2;
+    EXPECT_LT(estimate.error, 0.05 * expected) << x2 << ", " << y2;  // so that the check above can fail
+  }
+}
+
+TEST(LotkaVolterraDensity, HasTheClippedMassOfSimulations) {
+  // Five steps, large noise: the share of transitions that end with x = 0 and y between two bounds.
+  const twins::State theta = {0.3, -0.5, 0.8, 0.1}, start = {0.5, 2};
+  constexpr double sigma = 0.8, low = 1.6, high = 2.0;
+  constexpr int n = 40000, cells = 8;
+  Stream stream = Streams(2).stream("simulate");
+  int hits = 0;
+  for (int i = 0; i < n; ++i) {
+    const twins::State end = twins::lotka_volterra_step(theta, start, sigma, stream);
+    hits += end[0] == 0 && end[1] > low && end[1] < high ? 1 : 0;
+  }
+  double mass = 0, variance = 0;
+  for (int c = 0; c < cells; ++c) {
+    const double width = (high - low) / cells;
+    const auto likelihood = lotka_volterra_likelihood({.sigma = sigma}, one_transition(start, {0, low + (c + 0.5) * width}), 100);
+    const MeanAndError estimate = average_estimate(*likelihood, theta, 200, stream);
+    mass += width * estimate.mean;
+    variance += width * width * estimate.error * estimate.error;
+  }
+  const double share = static_cast<double>(hits) / n;
+  ASSERT_GT(hits, 100);
+  EXPECT_NEAR(mass, share, 4.5 * std::sqrt(share / n + variance));
+}
+
+TEST(SirDensity, IsUnbiasedForTwoStepsByQuadrature) {
+  const twins::State theta = {0.5, -0.3};
+  const double gamma = 2 * twins::sigmoid(0.5), beta = 2 * twins::sigmoid(-0.3), dt = 0.01;
+  const double s_sd = 0.01 * std::sqrt(dt), r_sd = 0.01 * std::sqrt(2 * dt);
+  int stream_index = 0;
+  // An ordinary end; R clipped; S clipped from close to 0.
+  for (const auto& [from, to] : {std::pair<twins::State, twins::State>{{3, 1, 0.5}, {2.945, 1.03, 0.526}},
+                                 {{3, 0.05, 0.0}, {2.998, 0.0525, 0.0}},
+                                 {{0.001, 1, 0.5}, {0.0, 0.98, 0.525}}}) {
+    const double s0 = from[0], i0 = from[1], i_sd0 = 0.1 * i0 * std::sqrt(dt);
+    const double s_mean = s0 - beta * s0 * i0 * dt, i_mean = i0 + (beta * s0 - gamma) * i0 * dt;
+    double expected = 0;
+    constexpr int points = 161;
+    for (int a = 0; a < points; ++a) {
+      for (int b = 0; b < points; ++b) {
+        const double za = -8 + 16.0 * a / (points - 1), zb = -8 + 16.0 * b / (points - 1);
+        const double s = s_mean + za * s_sd, i = i_mean + zb * i_sd0;
+        const double s_next = s - beta * s * i * dt, i_next = i + (beta * s - gamma) * i * dt;
+        const double ps = to[0] == 0 ? below_zero(s_next, s_sd) : normal(to[0], s_next, s_sd);
+        const double r_next = from[2] + gamma * dt * (i0 + i);
+        const double pr = to[2] == 0 ? below_zero(r_next, r_sd) : normal(to[2], r_next, r_sd);
+        expected += 0.01 * normal(za, 0, 1) * normal(zb, 0, 1) * ps * pr * normal(to[1], i_next, 0.1 * i * std::sqrt(dt));
+      }
+    }
+    const auto likelihood = sir_likelihood({.steps = 2}, one_transition(from, to), 10);
+    Stream stream = Streams(3).stream("u", stream_index++);
+    const MeanAndError estimate = average_estimate(*likelihood, theta, 2000, stream);
+    EXPECT_NEAR(estimate.mean, expected, 4.5 * estimate.error + 1e-6 * expected) << to[0];  // false alarm 2e-5
+    EXPECT_LT(estimate.error, 0.02 * expected);
+  }
+}
+
+TEST(SirDensity, DoesNotDependOnTheParametersOnceNobodyIsInfected) {
+  const auto likelihood = sir_likelihood({}, one_transition({2, 0, 1}, {2.001, 0, 0.999}));
+  std::vector<double> u(likelihood->normals_per_transition(), 0.3), a(1), b(1);
+  likelihood->log_transitions(std::vector<double>{0, 0}, u, a);
+  likelihood->log_transitions(std::vector<double>{1, -2}, u, b);
+  EXPECT_EQ(a[0], b[0]);
+  const double sd = 0.01 * std::sqrt(0.05);
+  EXPECT_NEAR(a[0], log_normal_density(2.001, 2, sd) + log_normal_density(0.999, 1, sd), 1e-12);
+  EXPECT_THROW(sir_likelihood({}, one_transition({2, 0, 1}, {2, 0.1, 1})), InputError);
+}
+
+TEST(LotkaVolterraDensity, PinsTheRateThatANoiseFreeTransitionShows) {
+  Matrix series(3, 2);  // (0, 2) → (0, 2 (1 − 0.02 γ)⁵) → …, γ = 1 + 2 sigmoid(0.4)
+  const double gamma = 1 + 2 * twins::sigmoid(0.4);
+  series(0, 1) = 2;
+  for (std::size_t t = 0; t < 2; ++t) series(t + 1, 1) = series(t, 1) * std::pow(1 - 0.02 * gamma, 5);
+  const auto pinned = lotka_volterra_likelihood({}, series)->pinned();
+  ASSERT_EQ(pinned.size(), 1U);
+  EXPECT_EQ(pinned[0].index, 2U);
+  EXPECT_NEAR(pinned[0].value, 0.4, 1e-10);
+  // Prey alone: α.
+  const double alpha = 1 + 2 * twins::sigmoid(-0.6);
+  const auto prey = lotka_volterra_likelihood({}, one_transition({1.5, 0}, {1.5 * std::pow(1 + 0.02 * alpha, 5), 0}))->pinned();
+  ASSERT_EQ(prey.size(), 1U);
+  EXPECT_EQ(prey[0].index, 0U);
+  EXPECT_NEAR(prey[0].value, -0.6, 1e-10);
+}
+
+TEST(LotkaVolterraDensity, RefusesWhatTheSimulatorCannotDo) {
+  EXPECT_THROW(lotka_volterra_likelihood({}, one_transition({0, 2}, {0.1, 1.8})), InputError);  // prey from nothing
+  EXPECT_THROW(lotka_volterra_likelihood({}, one_transition({0, 2}, {0, 2.5})), InputError);    // no γ grows hunters
+  EXPECT_THROW(lotka_volterra_likelihood({}, one_transition({1, 1}, {1, -0.1})), InputError);   // not clipped
+  Matrix series(3, 2);
+  series(0, 1) = 2;
+  series(1, 1) = 2 * std::pow(1 - 0.02 * 1.5, 5);
+  series(2, 1) = series(1, 1) * std::pow(1 - 0.02 * 1.6, 5);  // another γ
+  EXPECT_THROW(lotka_volterra_likelihood({}, series), InputError);
+}
+
+}  // namespace catena::tasks

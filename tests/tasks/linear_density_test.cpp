@@ -1,0 +1,128 @@
+// The densities in closed form against their definitions, written out the long way.
+
+#include <gtest/gtest.h>
+
+#include <numbers>
+
+#include "catena/core/errors.h"
+#include "catena/tasks/normal_density.h"
+#include "evaluate/reference_twins.h"
+
+namespace catena::tasks {
+
+/// log N(x'; F^k x, Σ_{i<k} F^i Q (F^i)ᵀ) with the powers multiplied one after the other.
+double slow_log_density(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double dt, int steps,
+                        const Eigen::VectorXd& now, const Eigen::VectorXd& next) {
+  const auto n = a.rows();
+  const Eigen::MatrixXd f = Eigen::MatrixXd::Identity(n, n) + a * dt;
+  Eigen::MatrixXd power = Eigen::MatrixXd::Identity(n, n), covariance = Eigen::MatrixXd::Zero(n, n);
+  for (int i = 0; i < steps; ++i) {
+    covariance += power * b * b.transpose() * dt * power.transpose();
+    power = f * power;
+  }
+  const Eigen::VectorXd residual = next - power * now;
+  return -0.5 * (residual.dot(covariance.inverse() * residual) + std::log(covariance.determinant()) +
+                 static_cast<double>(n) * std::log(2 * std::numbers::pi));
+}
+
+TEST(LinearSdeDensity, EqualsTheSumOverPowersForTwoAndThreeStates) {
+  for (const std::size_t n : {2, 3}) {
+    const twins::Twin twin = twins::linear_sde(n);
+    Stream stream = Streams(1).stream("linear", n);
+    const twins::State theta = twins::prior_draw(twin, stream);
+    const Matrix series = twins::series(twin, theta, 5, stream);
+    std::vector<double> terms(5);
+    twin.likelihood(series)->log_transitions(theta, {}, terms);
+    const auto m = static_cast<Eigen::Index>(n);
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const RowMajor m1 = Eigen::Map<const RowMajor>(theta.data(), m, m);
+    const RowMajor m2 = Eigen::Map<const RowMajor>(theta.data() + n * n, m, m);
+    const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(m, m);
+    for (std::size_t t = 0; t < 5; ++t) {
+      const Eigen::Map<const Eigen::VectorXd> now(series.row(t).data(), m), next(series.row(t + 1).data(), m);
+      EXPECT_NEAR(terms[t], slow_log_density(0.5 * m1 - 2 * identity, 0.5 * m2 + 0.5 * identity, 0.001, 20, now, next), 1e-9);
+    }
+  }
+}
+
+TEST(PeriodicSdeDensity, EqualsTheSumOverPowers) {
+  const twins::Twin twin = twins::periodic_sde();
+  Stream stream = Streams(2).stream("periodic");
+  const twins::State theta = {1.2, -0.7};
+  const Matrix series = twins::series(twin, theta, 5, stream);
+  std::vector<double> terms(5);
+  twin.likelihood(series)->log_transitions(theta, {}, terms);
+  Eigen::Matrix2d a;
+  a << 0, -1.44, 0.49, 0;
+  for (std::size_t t = 0; t < 5; ++t) {
+    const Eigen::Vector2d now(series(t, 0), series(t, 1)), next(series(t + 1, 0), series(t + 1, 1));
+    EXPECT_NEAR(terms[t], slow_log_density(a, 0.1 * Eigen::Matrix2d::Identity(), 0.005, 20, now, next), 1e-9);
+  }
+}
+
+TEST(MixtureRwDensity, EqualsTheSumOfTwoGaussians) {
+  const twins::Twin twin = twins::mixture_rw(2);
+  Stream stream = Streams(3).stream("mixture");
+  const twins::State theta = {0.4, -1.1};
+  const Matrix series = twins::series(twin, theta, 5, stream);
+  std::vector<double> terms(5);
+  twin.likelihood(series)->log_transitions(theta, {}, terms);
+  for (std::size_t t = 0; t < 5; ++t) {
+    double plus = 0.5, minus = 0.5;
+    for (std::size_t i = 0; i < 2; ++i) {
+      plus *= std::exp(log_normal_density(series(t + 1, i), series(t, i) + theta[i], 0.5));
+      minus *= std::exp(log_normal_density(series(t + 1, i), series(t, i) - theta[i], 0.5));
+    }
+    EXPECT_NEAR(terms[t], std::log(plus + minus), 1e-12);
+  }
+}
+
+TEST(GaussianRwDensity, HasThePosteriorOfTheFormula) {
+  // Two transitions from 0: r = (1, 2 − 0.9) = (1, 1.1); mean 2.1/3, variance 1/3.
+  Matrix series(3, 1);
+  series(1, 0) = 1;
+  series(2, 0) = 2;
+  const auto posterior = gaussian_rw_likelihood({1, 0.9}, series)->closed_form_posterior();
+  ASSERT_TRUE(posterior.has_value());
+  EXPECT_NEAR(posterior->mean[0], 0.7, 1e-15);
+  EXPECT_NEAR(posterior->covariance(0, 0), 1.0 / 3, 1e-15);
+  // Time-inhomogeneous: coefficients 1.9 and 1.4.
+  const auto inhomogeneous = ti_gaussian_rw_likelihood({1, 0.9}, series)->closed_form_posterior();
+  EXPECT_NEAR(inhomogeneous->mean[0], (1 + 2 - 1.4) / 3, 1e-15);
+}
+
+TEST(EveryDensity, IsTheSameAtAnEquivalentPoint) {
+  for (const twins::Twin& twin : {twins::mixture_rw(5), twins::periodic_sde(), twins::linear_sde(2), twins::linear_sde(3)}) {
+    Stream stream = Streams(4).stream(twin.name);
+    twins::State theta = twins::prior_draw(twin, stream);
+    const auto likelihood = twin.likelihood(twins::series(twin, theta, 10, stream));
+    const double before = likelihood->log_likelihood(theta);
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_TRUE(likelihood->move_to_equivalent(theta, stream));
+      EXPECT_NEAR(likelihood->log_likelihood(theta), before, 1e-8 * (1 + std::abs(before))) << twin.name;
+    }
+  }
+}
+
+TEST(EveryDensity, RefusesASeriesOfTheWrongShapeOrNotFinite) {
+  for (const twins::Twin& twin : twins::all()) {
+    EXPECT_THROW(twin.likelihood(Matrix(3, 7)), InputError) << twin.name;
+    Stream stream = Streams(5).stream(twin.name);
+    Matrix series = twins::series(twin, twins::prior_draw(twin, stream), 3, stream);
+    EXPECT_THROW(twin.likelihood(series.view().slice_rows(0, 1)), InputError) << twin.name;
+    series(2, 0) = std::nan("");
+    EXPECT_THROW(twin.likelihood(series), InputError) << twin.name;
+  }
+}
+
+TEST(NormalDensity, LogOfTheDistributionFunctionIsSmoothWhereTheTailSeriesTakesOver) {
+  // log Φ is concave with slope between |x| and |x| + 1/|x| at x < 0.
+  for (const double x : {-29.9, -30.0, -30.1, -200.0}) {
+    const double slope = (log_normal_cdf(x + 1e-3) - log_normal_cdf(x - 1e-3)) / 2e-3;
+    EXPECT_GT(slope, -x - 1e-5);
+    EXPECT_LT(slope, -x - 1 / x + 1e-5);
+  }
+  EXPECT_NEAR(log_normal_cdf(0), -std::numbers::ln2, 1e-15);
+}
+
+}  // namespace catena::tasks
