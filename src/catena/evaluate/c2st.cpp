@@ -25,6 +25,13 @@ struct Labelled {
   std::vector<std::uint8_t> labels;
 
   FeatureView view() const { return {values.data(), labels.size(), features}; }
+  LaneBlock lanes() const {
+    LaneBlock block(features, labels.size());
+    for (std::size_t r = 0; r < labels.size(); ++r) {
+      for (std::size_t f = 0; f < features; ++f) block(f, r) = values[r * features + f];
+    }
+    return block;
+  }
   void append(std::span<const float> row, std::uint8_t label) {
     values.insert(values.end(), row.begin(), row.end());
     labels.push_back(label);
@@ -108,8 +115,8 @@ std::vector<double> mlp_accuracies(const std::vector<Fold>& cuts, const Streams&
   std::vector<double> accuracies(folds);
   parallel.for_each(folds, [&](std::size_t k) {
     Stream stream = streams.stream("mlp", k);
-    const auto network = MlpClassifier::train(cuts[k].train.view(), cuts[k].train.labels, MlpSettings{}, stream);
-    accuracies[k] = network.accuracy(cuts[k].test.view(), cuts[k].test.labels);
+    const auto network = MlpClassifier::train(cuts[k].train.lanes(), cuts[k].train.labels, MlpSettings{}, stream);
+    accuracies[k] = network.accuracy(cuts[k].test.lanes(), cuts[k].test.labels);
   });
   return accuracies;
 }

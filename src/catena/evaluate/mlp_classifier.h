@@ -7,11 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "catena/core/array.h"
 #include "catena/core/random.h"
-#include "catena/evaluate/forest.h"
 
 namespace catena::evaluate {
 
@@ -22,29 +20,28 @@ struct MlpSettings {
   std::size_t patience = 50;  ///< epochs without a better validation accuracy before it stops
   double tolerance = 1e-4;    ///< a gain below it is none
   std::size_t batch_size = 200;
-  float learning_rate = 1e-3F;
-  float weight_decay = 1e-4F;  ///< alpha: a penalty of alpha/2·|W|² per minibatch, the biases left out
+  double learning_rate = 1e-3;
+  double weight_decay = 1e-4;  ///< alpha: a penalty of alpha/2·|W|² per minibatch, the biases left out
   double validation_share = 0.1;
 };
 
 class MlpClassifier {
  public:
-  /// labels are 0 or 1, one per row; at least 20 rows. Draws the split, the weights and the shuffles from `stream`.
-  static MlpClassifier train(FeatureView rows, std::span<const std::uint8_t> labels, const MlpSettings& settings,
+  /// One example per lane; labels are 0 or 1, at least 20 of them. Draws the weights, the split and the shuffles from
+  /// `stream`, in this order.
+  static MlpClassifier train(ConstBlock examples, std::span<const std::uint8_t> labels, const MlpSettings& settings,
                              Stream& stream);
 
-  /// 0 or 1 for each row.
-  std::vector<std::uint8_t> predict(FeatureView rows) const;
-  /// The share of rows whose prediction is their label.
-  double accuracy(FeatureView rows, std::span<const std::uint8_t> labels) const;
+  /// The share of examples whose predicted class is their label.
+  double accuracy(ConstBlock examples, std::span<const std::uint8_t> labels) const;
 
   std::size_t epochs() const { return epochs_; }
 
  private:
   MlpClassifier(std::size_t features, std::size_t hidden);
 
-  // Parameters lie in one array, W₁ W₂ w₃ b₁ b₂ b₃, so that one loop updates them all; the weights come first because
-  // only they decay. W is [inputs × outputs].
+  // Parameters lie in one array, W₁ W₂ w₃ b₁ b₂ b₃; the weights come first because only they decay. W is
+  // [outputs × inputs].
   std::size_t weight1() const { return 0; }
   std::size_t weight2() const { return features_ * hidden_; }
   std::size_t weight3() const { return weight2() + hidden_ * hidden_; }
@@ -53,16 +50,17 @@ class MlpClassifier {
   std::size_t bias3() const { return bias2() + hidden_; }
   std::size_t size() const { return bias3() + 1; }
 
-  /// Activations of the hidden layers, [rows × hidden] each, and the logits; memory that batches share.
-  struct Activations {
-    AlignedVector<float> first, second, logit;
-    AlignedVector<float> back;  // the gradient on its way back through W₂
+  /// What a pass through the network leaves behind, and the gradient on its way back.
+  struct Pass {
+    Pass(std::size_t hidden, std::size_t lanes)
+        : first(hidden, lanes), second(hidden, lanes), logit(1, lanes), delta1(hidden, lanes), delta2(hidden, lanes) {}
+    LaneBlock first, second, logit, delta1, delta2;
   };
   void initialise(Stream& stream);
-  void forward(FeatureView rows, Activations& out) const;
-  /// Gradient of the mean cross-entropy plus the penalty.
-  void gradient(FeatureView rows, std::span<const std::uint8_t> labels, const MlpSettings& settings,
-                Activations& activations, AlignedVector<float>& out) const;
+  void forward(ConstBlock examples, Pass& pass) const;
+  double accuracy(ConstBlock examples, std::span<const std::uint8_t> labels, Pass& pass) const;
+  /// Gradient of the summed cross-entropy.
+  void gradient(ConstBlock examples, std::span<const std::uint8_t> labels, Pass& pass, std::span<float> out) const;
 
   std::size_t features_;
   std::size_t hidden_;
