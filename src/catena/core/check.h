@@ -19,7 +19,8 @@ template <class Value>
 }
 
 template <class Value>
-void that(bool condition, std::string_view function, std::string_view name, const Value& value, std::string_view must_be) {
+void that(bool condition, std::string_view function, std::string_view name, const Value& value,
+          std::string_view must_be) {
   if (!condition) fail(function, name, value, must_be);
 }
 
@@ -62,11 +63,11 @@ inline void all_finite(std::string_view function, std::string_view name, std::sp
 namespace catena {
 
 /// For what only a bug of ours can break. Cheap enough to stay on in release builds.
-#define CATENA_ASSERT(condition)                                                                             \
-  do {                                                                                                       \
-    if (!(condition))                                                                                        \
-      throw ::catena::InternalError(::fmt::format("{}:{}: {} does not hold; please report this", __FILE__, __LINE__, \
-                                                  #condition));                                              \
+#define CATENA_ASSERT(condition)                                                                         \
+  do {                                                                                                   \
+    if (!(condition))                                                                                    \
+      throw ::catena::InternalError(                                                                     \
+          ::fmt::format("{}:{}: {} does not hold; please report this", __FILE__, __LINE__, #condition)); \
   } while (false)
 
 }  // namespace catena

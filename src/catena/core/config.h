@@ -121,7 +121,8 @@ constexpr std::string_view type_text() {
 }
 }  // namespace detail
 
-/// Reads the fields that `json` names, leaves the others at their defaults, refuses names that no field has, checks all.
+/// Reads the fields that `json` names, leaves the others at their defaults, refuses names that no field has, checks
+/// all.
 template <Config C>
 C from_json(std::string_view function, const nlohmann::json& json) {
   C config{};

@@ -7,7 +7,8 @@
 
 namespace catena {
 
-/// The caller gave something that cannot be used. what() is one sentence: "train: learning_rate is -0.1, but must be positive".
+/// The caller gave something that cannot be used. what() is one sentence: "train: learning_rate is -0.1, but must be
+/// positive".
 class InputError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -66,7 +66,8 @@ class TextProgress : public SilentProgress {
     total_ = total;
     done_ = 0;
     begin_ = Clock::now();
-    // A terminal is redrawn ten times a second; a log gets its first line after 10 s, then at doubling distances up to a minute.
+    // A terminal is redrawn ten times a second; a log gets its first line after 10 s, then at doubling distances up to
+    // a minute.
     interval_ = bar_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10'000);
     next_ = bar_ ? begin_ : begin_ + interval_;
     active_ = true;

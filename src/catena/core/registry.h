@@ -36,7 +36,8 @@ class Registry {
   /// The entry of that name, or the sentence "FUNCTION: KIND is NAME, but must be one of a, b, c".
   const Entry& at(std::string_view function, std::string_view name) const {
     if (const Entry* entry = find(name)) return *entry;
-    throw InputError(fmt::format("{}: {} is \"{}\", but must be one of {}", function, kind_, name, fmt::join(names(), ", ")));
+    throw InputError(
+        fmt::format("{}: {} is \"{}\", but must be one of {}", function, kind_, name, fmt::join(names(), ", ")));
   }
 
   std::vector<std::string> names() const {

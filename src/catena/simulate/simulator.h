@@ -7,19 +7,19 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catena/core/array.h"
 #include "catena/core/random.h"
+#include "catena/simulate/state_lanes.h"
 
 namespace catena::simulate {
 
-using StateBlock = BasicBlock<double>;             // [coordinates × simulations], written
-using ConstStateBlock = BasicBlock<const double>;  // the same, read
-
-/// What one transition may depend on: θ [d × lanes], x^t [n × lanes], and t (one value per lane; null unless the
-/// simulator says that it uses time).
+/// What one transition may depend on: θ [d × lanes], x^t [n × lanes], and t (one value per lane, padded as the blocks
+/// are; null unless the simulator says that it uses time).
 struct StepInput {
   ConstStateBlock theta;
   ConstStateBlock state;
@@ -28,6 +28,7 @@ struct StepInput {
 
 /// Anything that can make one transition: step(input, stream, next) writes x^(t+1) for every lane of `next`, drawing
 /// all its randomness from `stream`. It keeps no state between calls and may be called from several threads at once.
+/// Every block it gets is padded (core/array.h) and `next` overlaps no input.
 template <class S>
 concept Stepper = requires(const S& simulator, const StepInput& input, Stream& stream, StateBlock next) {
   simulator.step(input, stream, next);
@@ -44,5 +45,17 @@ struct Simulator {
   std::size_t parameters() const { return parameter_names.size(); }
   std::size_t states() const { return state_names.size(); }
 };
+
+/// Makes a simulator of any stepper; the simulator keeps a copy of it.
+template <Stepper S>
+Simulator make_simulator(std::string name, std::vector<std::string> parameter_names,
+                         std::vector<std::string> state_names, S stepper, bool uses_time = false) {
+  auto kept = std::make_shared<const S>(std::move(stepper));
+  return {std::move(name), std::move(parameter_names), std::move(state_names), uses_time,
+          [kept](const StepInput& input, Stream& stream, StateBlock next) { kept->step(input, stream, next); }};
+}
+
+/// prefix_1, prefix_2, …, prefix_count.
+std::vector<std::string> numbered_names(std::string_view prefix, std::size_t count);
 
 }  // namespace catena::simulate

@@ -1,0 +1,91 @@
+// catena bench: speed figures beside the machine's peak, measured in the same run.
+
+#include "bench.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "catena/core/registry.h"
+#include "common.h"
+#include "verb.h"
+
+namespace catena::cli {
+
+// One line per measurement: its function, defined in the file of its subject.
+void bench_peak(BenchContext& context);
+
+namespace {
+
+const Registry<Benchmark>& benchmarks() {
+  static const Registry<Benchmark> registry = [] {
+    std::vector<Benchmark> list = {
+        {"peak", "fused multiply-adds on one core", bench_peak},
+    };
+    return Registry<Benchmark>("benchmark", std::move(list));
+  }();
+  return registry;
+}
+
+struct Options {
+  Common common;
+  std::string only;
+  double run_seconds = 0.05;
+};
+
+int run(const Options& options) {
+  std::vector<const Benchmark*> chosen;
+  for (const Benchmark& benchmark : benchmarks()) {
+    if (benchmark.name.starts_with(options.only)) chosen.push_back(&benchmark);
+  }
+  check::that(!chosen.empty(), "catena bench", "--only", options.only,
+              fmt::format("the beginning of one of {}", fmt::join(benchmarks().names(), ", ")));
+
+  BenchContext context(options.run_seconds);
+  const auto progress = options.common.make_progress();
+  progress->start("bench", "measurements", chosen.size());
+  for (const Benchmark* benchmark : chosen) {
+    progress->note(benchmark->help);
+    benchmark->run(context);
+    progress->advance(1);
+  }
+  progress->finish();
+
+  if (options.common.json) {
+    nlohmann::json object = nlohmann::json::object();
+    for (const Measurement& m : context.measurements()) object[m.key] = m.value;
+    print_json(object);
+  } else {
+    for (const Measurement& m : context.measurements()) {
+      fmt::print("{:<28} {:>12.5g} {:<10} {}\n", m.key, m.value, m.unit, m.meaning);
+    }
+  }
+  return success;
+}
+
+Run set_up(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_common(app, options->common, Seeded::no);
+  add_flag(app, options->only, "--only", "run only the measurements whose names begin so", anything());
+  add_flag(app, options->run_seconds, "--run-seconds", "length of one of the runs whose median is taken",
+           between(1e-4, 60.0));
+  std::string footer = "Measurements:\n";
+  for (const Benchmark& benchmark : benchmarks()) footer += fmt::format("  {:<24}{}\n", benchmark.name, benchmark.help);
+  app.footer(footer);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+const Peak& BenchContext::peak() {
+  if (peak_.gflops == 0) peak_ = measure_peak(runs, run_seconds_);
+  return peak_;
+}
+
+void BenchContext::record(std::string key, double value, std::string unit, std::string meaning) {
+  measurements_.push_back({std::move(key), value, std::move(unit), std::move(meaning)});
+}
+
+Verb bench_verb() { return {"bench", "measure speed, beside the machine's measured peak", set_up}; }
+
+}  // namespace catena::cli

@@ -1,0 +1,17 @@
+/// The machine's peak: how many floating-point operations one core does per second at most, measured, not looked up.
+/// Speeds are reported as shares of it, so that they can be compared between machines and between noisy moments.
+#pragma once
+
+#include <string>
+
+namespace catena {
+
+struct Peak {
+  double gflops = 0;   ///< 10⁹ single-precision operations per second; a fused multiply-add counts as two
+  std::string target;  ///< the instruction set that was used: "AVX3", "AVX2", "NEON", …
+};
+
+/// The median of `runs` runs of about `run_seconds` each, on the calling thread.
+Peak measure_peak(int runs, double run_seconds);
+
+}  // namespace catena

@@ -1,0 +1,22 @@
+# Installs the build tree into a fresh folder, then configures, builds and runs the consumer against it alone.
+# Given: BUILD (a build tree), SOURCE (this folder), WORK (a folder to use and to empty), VERSION, COMPILER, FLAGS.
+file(REMOVE_RECURSE ${WORK})
+function(run)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGN} ended with ${result}:\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_BUILD_TYPE=Release
+  -DCMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}")
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${WORK}/build/consumer)
+if(NOT output MATCHES "catena ${VERSION}, first draw")
+  message(FATAL_ERROR "the consumer printed: ${output}")
+endif()
+run(${WORK}/prefix/bin/catena --version)
+if(NOT output MATCHES "catena ${VERSION}")
+  message(FATAL_ERROR "the installed program printed: ${output}")
+endif()
