@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,11 @@ int parse_and_run(int argc, char** argv) {
   throw InternalError("catena: no verb ran; please report this");
 }
 
+int out_of_memory() {
+  std::fputs("catena: there is not enough memory for this; ask for less at a time\n", stderr);
+  return not_achieved;
+}
+
 int guarded(int argc, char** argv) {
   try {
     const int code = parse_and_run(argc, argv);
@@ -86,8 +92,9 @@ int guarded(int argc, char** argv) {
     std::fputs("catena: interrupted\n", stderr);
     return interrupted;
   } catch (const std::bad_alloc&) {
-    std::fputs("catena: there is not enough memory for this; ask for less at a time\n", stderr);
-    return not_achieved;
+    return out_of_memory();
+  } catch (const std::length_error&) {  // what containers throw for sizes beyond any memory
+    return out_of_memory();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "catena: this is a bug of ours, please report it: %s\n", error.what());
     return our_bug;

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <new>
 #include <span>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -93,11 +91,17 @@ using ConstBlock = BasicBlock<const float>;
 /// Lane counts are rounded up to whole 64-byte vectors of floats.
 constexpr std::size_t padded_lanes(std::size_t lanes) { return (lanes + 15) / 16 * 16; }
 
+/// rows · cols, or std::length_error where the product does not fit: sizes may come from files.
+constexpr std::size_t element_count(std::size_t rows, std::size_t cols) {
+  if (cols != 0 && rows > std::size_t(-1) / cols) throw std::length_error("an array of this size cannot exist");
+  return rows * cols;
+}
+
 /// An owning matrix of doubles, zero at first.
 class Matrix {
  public:
   Matrix() = default;
-  Matrix(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols), values_(rows * cols, 0.0) {}
+  Matrix(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols), values_(element_count(rows, cols), 0.0) {}
 
   std::size_t rows() const { return rows_; }
   std::size_t cols() const { return cols_; }
@@ -126,7 +130,7 @@ class LaneBlock {
  public:
   LaneBlock() = default;
   LaneBlock(std::size_t features, std::size_t lanes)
-      : features_(features), lanes_(lanes), values_(features * padded_lanes(lanes), 0.0F) {}
+      : features_(features), lanes_(lanes), values_(element_count(features, padded_lanes(lanes)), 0.0F) {}
 
   std::size_t features() const { return features_; }
   std::size_t lanes() const { return lanes_; }

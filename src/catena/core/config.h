@@ -15,10 +15,13 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "catena/core/check.h"
@@ -103,22 +106,45 @@ std::vector<FieldInfo> describe_fields() {
 }
 
 namespace detail {
+
+/// Whether `value` is of field type T and fits into it.
 template <class T>
 bool json_has_type(const nlohmann::json& value) {
-  if constexpr (std::is_same_v<T, bool>) return value.is_boolean();
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    return value.is_number_integer() && (std::is_signed_v<T> || value.is_number_unsigned());
+  if constexpr (std::is_same_v<T, bool>) {
+    return value.is_boolean();
+  } else if constexpr (std::is_integral_v<T>) {
+    if (value.is_number_unsigned()) return std::in_range<T>(value.get<std::uint64_t>());
+    return value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return value.is_number();
+  } else {
+    return value.is_string();
   }
-  if constexpr (std::is_floating_point_v<T>) return value.is_number();
-  return value.is_string();
 }
+
 template <class T>
-constexpr std::string_view type_text() {
-  if constexpr (std::is_same_v<T, bool>) return "true or false";
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return "a whole number";
-  if constexpr (std::is_floating_point_v<T>) return "a number";
-  return "a text";
+std::string type_text() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return "true or false";
+  } else if constexpr (std::is_integral_v<T>) {
+    return fmt::format("a whole number between {} and {}", std::numeric_limits<T>::min(),
+                       std::numeric_limits<T>::max());
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return "a number";
+  } else {
+    return "a text";
+  }
 }
+
+/// A JSON value for a sentence: short, on one line, and never a walk through a deep or huge structure.
+inline std::string json_text(const nlohmann::json& value) {
+  constexpr std::size_t longest = 60;
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return "a list";
+  if (value.is_string() && value.get_ref<const std::string&>().size() > longest) return "a long text";
+  return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace detail
 
 /// Reads the fields that `json` names, leaves the others at their defaults, refuses names that no field has, checks
@@ -133,11 +159,11 @@ C from_json(std::string_view function, const nlohmann::json& json) {
     known.emplace_back(name);
     const auto found = json.find(std::string(name));
     if (found == json.end()) return;
-    check::that(detail::json_has_type<T>(*found), function, name, found->dump(), detail::type_text<T>());
+    check::that(detail::json_has_type<T>(*found), function, name, detail::json_text(*found), detail::type_text<T>());
     value = found->template get<T>();
   });
   for (const auto& [name, value] : json.items()) {
-    check::that(std::ranges::find(known, name) != known.end(), function, "setting", fmt::format("\"{}\"", name),
+    check::that(std::ranges::find(known, name) != known.end(), function, "setting", detail::json_text(name),
                 fmt::format("one of {}", fmt::join(known, ", ")));
   }
   check_config(function, config);

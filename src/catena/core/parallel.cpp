@@ -1,6 +1,7 @@
 #include "catena/core/parallel.h"
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -17,36 +18,51 @@ namespace catena {
 
 namespace {
 
-thread_local int current_worker = 0;
+/// Which worker the current thread is, and of which set of threads.
+struct Worker {
+  const void* arena = nullptr;
+  int number = 0;
+};
 
-/// Sets the worker's number for one stretch of work and puts the old one back, so that loops may nest.
+thread_local Worker current_worker;
+
+/// Sets the worker for one stretch of work and puts the old one back, so that loops may nest.
 class WorkerScope {
  public:
-  explicit WorkerScope(int worker) : outer_(current_worker) { current_worker = worker; }
+  explicit WorkerScope(Worker worker) : outer_(current_worker) { current_worker = worker; }
   ~WorkerScope() { current_worker = outer_; }
   WorkerScope(const WorkerScope&) = delete;
   WorkerScope& operator=(const WorkerScope&) = delete;
 
  private:
-  int outer_;
+  Worker outer_;
 };
+
+constexpr int most_threads = 1024;
+
+/// TBB starts no more threads than the machine has cores unless it is told that it may.
+void allow_more_threads_than_cores() {
+  static const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, most_threads);
+}
 
 }  // namespace
 
 struct Parallel::Arena {
-  explicit Arena(int threads) : arena(threads) {}
+  explicit Arena(int threads) : arena(threads) { allow_more_threads_than_cores(); }
   tbb::task_arena arena;
 };
 
 Parallel::Parallel(int threads) : threads_(threads) {
-  check::between("parallel", "threads", threads, 0, 1024);
+  check::between("parallel", "threads", threads, 0, most_threads);
   if (threads_ == 0) threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   if (threads_ > 1) arena_ = std::make_shared<Arena>(threads_);
 }
 
 void Parallel::for_each(std::size_t count, const std::function<void(std::size_t)>& body) const {
   if (threads_ == 1 || count <= 1) {
-    const WorkerScope scope(0);
+    // Inside a loop of the same threads this one is still the worker that it was: another may be number 0.
+    const bool nested = arena_ != nullptr && current_worker.arena == arena_.get();
+    const WorkerScope scope(nested ? current_worker : Worker{arena_.get(), 0});
     for (std::size_t i = 0; i < count; ++i) body(i);
     return;
   }
@@ -55,25 +71,26 @@ void Parallel::for_each(std::size_t count, const std::function<void(std::size_t)
   std::exception_ptr error;
   std::size_t error_index = std::numeric_limits<std::size_t>::max();
   std::atomic<bool> failed = false;
+  const auto run = [&](const tbb::blocked_range<std::size_t>& range) {
+    const WorkerScope scope({arena_.get(), tbb::this_task_arena::current_thread_index()});
+    for (std::size_t i = range.begin(); i != range.end() && !failed; ++i) {
+      try {
+        body(i);
+      } catch (...) {
+        failed = true;
+        const std::lock_guard lock(mutex);
+        if (i < error_index) {
+          error_index = i;
+          error = std::current_exception();
+        }
+      }
+    }
+  };
   arena_->arena.execute([&] {
-    tbb::parallel_for(
-        tbb::blocked_range<std::size_t>(0, count, 1),
-        [&](const tbb::blocked_range<std::size_t>& range) {
-          const WorkerScope scope(tbb::this_task_arena::current_thread_index());
-          for (std::size_t i = range.begin(); i != range.end() && !failed; ++i) {
-            try {
-              body(i);
-            } catch (...) {
-              failed = true;
-              const std::lock_guard lock(mutex);
-              if (i < error_index) {
-                error_index = i;
-                error = std::current_exception();
-              }
-            }
-          }
-        },
-        tbb::simple_partitioner());
+    // A thread that waits for this loop must not pass the time with a body of a loop around it: that body would find
+    // the scratch memory of this worker in use.
+    tbb::this_task_arena::isolate(
+        [&] { tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count, 1), run, tbb::simple_partitioner()); });
   });
   if (error) std::rethrow_exception(error);
 }
@@ -87,6 +104,6 @@ void Parallel::for_blocks(std::size_t count, std::size_t block_size,
   });
 }
 
-int Parallel::worker() { return current_worker; }
+int Parallel::worker() { return current_worker.number; }
 
 }  // namespace catena

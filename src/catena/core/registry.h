@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "catena/core/errors.h"
+#include "catena/core/check.h"
 
 namespace catena {
 
@@ -18,7 +18,10 @@ namespace catena {
 template <class Entry>
 class Registry {
  public:
-  Registry(std::string kind, std::vector<Entry> entries) : kind_(std::move(kind)), entries_(std::move(entries)) {}
+  /// Two entries of one name are a bug of ours: the second could never be reached.
+  Registry(std::string kind, std::vector<Entry> entries) : kind_(std::move(kind)), entries_(std::move(entries)) {
+    for (const Entry& entry : entries_) CATENA_ASSERT(find(entry.name) == &entry);
+  }
 
   /// "task", "rule", "sampler", ….
   std::string_view kind() const { return kind_; }

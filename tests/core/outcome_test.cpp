@@ -1,0 +1,26 @@
+#include "catena/core/outcome.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace catena {
+
+TEST(Outcome, EveryValueHasANameOfItsOwnAndEveryFailureAdvice) {
+  std::set<std::string_view> names;
+  // Walks the values until the first that name() does not know, so that a new one cannot be forgotten here.
+  int count = 0;
+  for (; name(static_cast<Outcome>(count)) != "unknown"; ++count) {
+    const auto outcome = static_cast<Outcome>(count);
+    EXPECT_FALSE(name(outcome).empty());
+    EXPECT_TRUE(names.insert(name(outcome)).second) << name(outcome);
+    EXPECT_EQ(advice(outcome).empty(), outcome == Outcome::ok) << name(outcome);
+    EXPECT_EQ(advice(outcome).find('\n'), std::string_view::npos);
+  }
+  EXPECT_EQ(count, static_cast<int>(Outcome::invalid_share) + 1) << "invalid_share is the last value of the enum";
+  EXPECT_EQ(name(Outcome::ok), "ok");
+  EXPECT_EQ(name(Outcome::not_positive_definite), "not_positive_definite");
+}
+
+}  // namespace catena
