@@ -38,7 +38,7 @@ fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? pa
 
 namespace detail {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 80;  // enough to recognise a name, short enough for one sentence
   std::string result = "\"";
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -55,7 +55,7 @@ std::uint64_t regular_file_size(const std::filesystem::path& path);
 /// The name for sentences: as the caller wrote it, printable.
 std::string display(const std::filesystem::path& path);
 /// The same for any text that came out of a file: control characters escaped, long texts cut.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 }  // namespace detail
 
 }  // namespace catena::files

@@ -143,7 +143,7 @@ class Lines {
 /// A name as it must stand in a header, so that reading gives it back.
 std::string quoted_name(const std::string& name) {
   check::that(name.find_first_of(std::string_view("\n\r\0", 3)) == std::string::npos, "write_csv", "a name",
-              detail::quoted(name), "on one line");
+              detail::in_quotes(name), "on one line");
   if (name.find_first_of(",;\t\"#") == std::string::npos && trimmed(name) == name) return name;
   std::string result = "\"";
   for (const char c : name) {
@@ -187,7 +187,7 @@ Series parse_csv(std::string_view text, const std::string& source) try {
       if (columns == 1) numbers.insert(numbers.end(), blank_lines, std::numeric_limits<double>::quiet_NaN());
       for (const std::string& field : fields) {
         const std::optional<double> value = parse_number(field);
-        if (!value) refuse(source, "line {} has {} where a number must stand", lines.number(), detail::quoted(field));
+        if (!value) refuse(source, "line {} has {} where a number must stand", lines.number(), detail::in_quotes(field));
         numbers.push_back(*value);
       }
     }
@@ -197,7 +197,7 @@ Series parse_csv(std::string_view text, const std::string& source) try {
   if (first) refuse(source, "holds no values");
   std::set<std::string> unique;
   for (const std::string& name : names) {
-    if (!unique.insert(name).second) refuse(source, "has two columns with the name {}", detail::quoted(name));
+    if (!unique.insert(name).second) refuse(source, "has two columns with the name {}", detail::in_quotes(name));
   }
 
   const std::optional<std::size_t> times = time_column(names);
@@ -256,7 +256,10 @@ void write_csv(const std::filesystem::path& path, const Series& series) {
   std::string text;
   if (!names.empty() || has_times) {
     if (has_times) text += "time";
-    for (std::size_t c = 0; c < cols; ++c) text += (c > 0 || has_times ? "," : "") + quoted_name(names[c]);
+    for (std::size_t c = 0; c < cols; ++c) {
+      if (c > 0 || has_times) text += ',';
+      text += quoted_name(names[c]);
+    }
     text += '\n';
   }
   for (std::size_t r = 0; r < rows; ++r) {

@@ -45,7 +45,7 @@ json parse_json(std::string_view text, const std::string& source, const JsonLimi
       case json::parse_event_t::key:
         if (!names.back().insert(parsed.get<std::string>()).second) {
           throw FileError(fmt::format("{}: its JSON has the name {} twice in one object", source,
-                                      detail::quoted(parsed.get<std::string>())));
+                                      detail::in_quotes(parsed.get<std::string>())));
         }
         break;
       case json::parse_event_t::value:

@@ -39,7 +39,7 @@ template <class... Args>
 
 std::uint64_t whole_number(const json& value, const std::string& source, const std::string& tensor) {
   if (!value.is_number_unsigned()) {
-    refuse(source, "tensor {} has a shape or offset that is not a whole number of zero or more", detail::quoted(tensor));
+    refuse(source, "tensor {} has a shape or offset that is not a whole number of zero or more", detail::in_quotes(tensor));
   }
   return value.get<std::uint64_t>();
 }
@@ -53,7 +53,7 @@ struct Entry {
 };
 
 Entry parse_entry(const std::string& name, const json& entry, std::uint64_t data_bytes, const std::string& source) {
-  const std::string label = detail::quoted(name);
+  const std::string label = detail::in_quotes(name);
   if (!entry.is_object() || entry.size() != 3 || !entry.contains("dtype") || !entry.contains("shape") ||
       !entry.contains("data_offsets")) {
     refuse(source, "tensor {} has a header entry that is not {{dtype, shape, data_offsets}}", label);
@@ -63,7 +63,7 @@ Entry parse_entry(const std::string& name, const json& entry, std::uint64_t data
   const auto found = std::ranges::find(type_names, type.get<std::string>());
   if (found == std::end(type_names)) {
     refuse(source, "tensor {} has the dtype {}, but this reader knows only F32, F64 and I64", label,
-           detail::quoted(type.get<std::string>()));
+           detail::in_quotes(type.get<std::string>()));
   }
   Entry result{name, static_cast<std::size_t>(found - std::begin(type_names)), {}, 0, 0};
   const std::uint64_t value_bytes = result.type == 0 ? sizeof(float) : sizeof(double);
@@ -101,7 +101,7 @@ Entry parse_entry(const std::string& name, const json& entry, std::uint64_t data
 void parse_metadata(const json& stored, const std::string& source, TensorFile& file) {
   if (!stored.is_object()) refuse(source, "its __metadata__ is not an object");
   for (const auto& [key, value] : stored.items()) {
-    if (!value.is_string()) refuse(source, "its __metadata__ entry {} is not a text", detail::quoted(key));
+    if (!value.is_string()) refuse(source, "its __metadata__ entry {} is not a text", detail::in_quotes(key));
     file.other[key] = value.get<std::string>();
   }
   const auto ours = file.other.find("catena");
@@ -112,7 +112,7 @@ void parse_metadata(const json& stored, const std::string& source, TensorFile& f
   if (!format.starts_with(version_prefix)) refuse(source, "its metadata has no format version");
   const auto [stop, error] = std::from_chars(format.data() + version_prefix.size(), end, version);
   if (error != std::errc() || stop != end || version < 1) {
-    refuse(source, "its metadata has the format {}, which is no version", detail::quoted(format));
+    refuse(source, "its metadata has the format {}, which is no version", detail::in_quotes(format));
   }
   if (version > safetensors_version) {
     refuse(source, "was written by a newer catena (format {}; this one reads up to {})", version, safetensors_version);
@@ -171,7 +171,7 @@ TensorFile parse_safetensors(std::string_view bytes, const std::string& source) 
   std::uint64_t reached = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != reached) {
-      refuse(source, "tensor {} begins at byte {}, but the one before it ends at {}", detail::quoted(entry.name),
+      refuse(source, "tensor {} begins at byte {}, but the one before it ends at {}", detail::in_quotes(entry.name),
              entry.begin, reached);
     }
     reached = entry.end;
