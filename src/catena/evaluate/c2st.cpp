@@ -1,13 +1,12 @@
 #include "catena/evaluate/c2st.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
 #include "catena/evaluate/forest.h"
 #include "catena/evaluate/mlp_classifier.h"
+#include "catena/evaluate/moments.h"
 #include "catena/evaluate/samples.h"
 
 namespace catena::evaluate {
@@ -44,14 +43,8 @@ struct Fold {
 
 /// (x − mean of A) / standard deviation of A, parameter by parameter; a deviation below 1e-14 counts as 1, as in sbi.
 Labelled z_scored(ConstMatrixView a, ConstMatrixView b) {
-  std::vector<double> mean(a.cols), deviation(a.cols);
-  for (std::size_t c = 0; c < a.cols; ++c) {
-    for (std::size_t r = 0; r < a.rows; ++r) mean[c] += a(r, c);
-    mean[c] /= static_cast<double>(a.rows);
-    for (std::size_t r = 0; r < a.rows; ++r) deviation[c] += (a(r, c) - mean[c]) * (a(r, c) - mean[c]);
-    deviation[c] = std::sqrt(deviation[c] / static_cast<double>(a.rows - 1));
-    if (deviation[c] < 1e-14) deviation[c] = 1;
-  }
+  auto [mean, deviation] = moments(a);
+  for (double& sd : deviation) sd = sd < 1e-14 ? 1 : sd;
   Labelled result;
   result.features = a.cols;
   std::vector<float> row(a.cols);
