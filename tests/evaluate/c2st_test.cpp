@@ -14,9 +14,7 @@ namespace {
 
 using testing::sample_pair;
 
-TEST(C2st, OfTheForestAgreesWithScikitLearnInTwoDimensions) {
-  testing::compare_with_scikit_learn("forest", {2});
-}
+TEST(C2st, OfTheForestAgreesWithScikitLearnInTwoDimensions) { testing::compare_with_scikit_learn("forest", {2}); }
 
 TEST(C2st, OfThePerceptronAgreesWithScikitLearnInTwoDimensions) { testing::compare_with_scikit_learn("mlp", {2}); }
 
@@ -39,8 +37,8 @@ TEST(C2st, OfSetsFarApartIsOneOrCloseToIt) {
   Streams(1).stream("b").fill_normal(b.values());
   for (double& x : b.values()) x += 100;
   EXPECT_EQ(c2st(a, b, Classifier::forest, Streams(1), Parallel(1)), 1.0);
-  // The perceptron keeps the weights of the first epoch that is right on the few held-out rows, though not on all others:
-  // scikit-learn's scores of eight such pairs of samples lie between 0.915 and 1.
+  // The perceptron keeps the weights of the first epoch that is right on the few held-out rows, though not on all
+  // others: scikit-learn's scores of eight such pairs of samples lie between 0.915 and 1.
   EXPECT_GE(c2st(a, b, Classifier::mlp, Streams(1), Parallel(1)), 0.9);
 }
 

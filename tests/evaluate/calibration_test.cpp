@@ -133,7 +133,8 @@ TEST(Bands, CoverWhatTheyPromise) {
       for (std::size_t i = 0; i < below.size(); ++i) below[i] += rank < counts.cuts()[i] ? 1 : 0;
     }
     bool all = true;
-    for (std::size_t i = 0; i < below.size(); ++i) all = all && below[i] >= band.lowest[i] && below[i] <= band.highest[i];
+    for (std::size_t i = 0; i < below.size(); ++i)
+      all = all && below[i] >= band.lowest[i] && below[i] <= band.highest[i];
     inside += all ? 1 : 0;
   }
   EXPECT_NEAR(inside / 4000.0, promised, 0.021);

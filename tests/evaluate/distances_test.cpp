@@ -159,7 +159,8 @@ TEST(EveryMetric, IsTheSameForAnyNumberOfThreads) {
   const auto [a, b] = sample_pair("rescaled", 2, 150);
   for (const Metric& metric : metrics()) {
     const nlohmann::json on_one = metric.compute(a, b, Streams(9), Parallel(1));
-    for (const int threads : {2, 5}) EXPECT_EQ(metric.compute(a, b, Streams(9), Parallel(threads)), on_one) << metric.name;
+    for (const int threads : {2, 5})
+      EXPECT_EQ(metric.compute(a, b, Streams(9), Parallel(threads)), on_one) << metric.name;
   }
 }
 
@@ -188,8 +189,9 @@ TEST(EveryMetric, RefusesSamplesItCannotUseInOneSentence) {
     };
     const Matrix good = normal_sample(30, 2, 1);
     EXPECT_NE(sentence(with_nan, good).find("A[4, 0] is inf, but must be finite"), std::string::npos) << metric.name;
-    EXPECT_NE(sentence(good, normal_sample(30, 1, 1)).find("the number of parameters in B is 1, but must be 2, as in A"),
-              std::string::npos)
+    EXPECT_NE(
+        sentence(good, normal_sample(30, 1, 1)).find("the number of parameters in B is 1, but must be 2, as in A"),
+        std::string::npos)
         << metric.name;
     EXPECT_NE(sentence(good, normal_sample(1, 2, 1)).find("the number of draws in B is 1, but must be at least"),
               std::string::npos)

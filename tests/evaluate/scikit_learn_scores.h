@@ -16,8 +16,8 @@
 namespace catena::evaluate::testing {
 
 /// scikit-learn's mean over ten seeds against ours over ten, for the four kinds of pairs in each dimension. A score has
-/// a deviation of about 0.007 over seeds, so that the difference of two such means has one of 0.0031, and 0.01 is 3.2 of
-/// them: a false alarm in some 700 pairs.
+/// a deviation of about 0.007 over seeds, so that the difference of two such means has one of 0.0031, and 0.01 is 3.2
+/// of them: a false alarm in some 700 pairs.
 inline void compare_with_scikit_learn(std::string_view classifier, const std::vector<std::size_t>& dimensions) {
   std::ifstream file(CATENA_TEST_DATA "/metrics/c2st_scikit_learn.json");
   const nlohmann::json entries = nlohmann::json::parse(file).at("entries");

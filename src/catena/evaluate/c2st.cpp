@@ -121,8 +121,8 @@ double c2st(ConstMatrixView a, ConstMatrixView b, Classifier classifier, const S
   check_samples("c2st", a, b, 20);
   const Streams own = streams.child("c2st");
   const std::vector<Fold> cuts = cut(z_scored(a, b), own.stream("folds"));
-  const std::vector<double> accuracies = classifier == Classifier::forest ? forest_accuracies(cuts, own, parallel)
-                                                                          : mlp_accuracies(cuts, own, parallel);
+  const std::vector<double> accuracies =
+      classifier == Classifier::forest ? forest_accuracies(cuts, own, parallel) : mlp_accuracies(cuts, own, parallel);
   return std::accumulate(accuracies.begin(), accuracies.end(), 0.0) / static_cast<double>(folds);
 }
 

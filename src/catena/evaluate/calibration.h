@@ -1,5 +1,5 @@
-/// Is a posterior calibrated? Over many series with known parameters θ, every check here boils down to a rank per series
-/// that is uniform on 0 … L if the L draws and θ come from the same distribution:
+/// Is a posterior calibrated? Over many series with known parameters θ, every check here boils down to a rank per
+/// series that is uniform on 0 … L if the L draws and θ come from the same distribution:
 ///   sbc_ranks       θ's rank among the draws, per parameter (Talts et al. 2018, docs/refs.bib: talts2018)
 ///   density_ranks   how many draws have a higher density than θ: highest-density regions
 ///   tarp_ranks      how many draws are nearer to a random point than θ (Lemos et al. 2023, docs/refs.bib: lemos2023)
@@ -53,7 +53,7 @@ Uniformity uniformity(const Ranks& ranks, double level = 0.95);
 
 /// Which region of credibility c contains a truth of rank r.
 enum class Interval {
-  central,   ///< the middle c of the draws: for sbc_ranks
+  central,    ///< the middle c of the draws: for sbc_ranks
   from_below  ///< the lowest c of the ranks: for density_ranks and tarp_ranks
 };
 
@@ -64,7 +64,8 @@ struct Coverage {
   double mean_excess = 0;
 };
 
-/// A rank r stands for a number uniform in [r, r+1)/(L+1), so that a calibrated posterior is on the diagonal at every c.
+/// A rank r stands for a number uniform in [r, r+1)/(L+1), so that a calibrated posterior is on the diagonal at every
+/// c.
 Coverage expected_coverage(const Ranks& ranks, Interval interval, std::span<const double> credibility,
                            const Streams& streams);
 

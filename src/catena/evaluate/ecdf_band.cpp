@@ -18,7 +18,8 @@ double two_sided(double lower, double upper) { return std::min(1.0, 2 * std::min
 RankCounts::RankCounts(std::size_t series, std::size_t draws) : series_(series), draws_(draws) {
   CATENA_ASSERT(series > 0 && draws > 0);
   log_factorial_.resize(series + 1);
-  for (std::size_t k = 1; k <= series; ++k) log_factorial_[k] = log_factorial_[k - 1] + std::log(static_cast<double>(k));
+  for (std::size_t k = 1; k <= series; ++k)
+    log_factorial_[k] = log_factorial_[k - 1] + std::log(static_cast<double>(k));
   const std::size_t count = std::min({series, draws, most_cuts});
   for (std::size_t i = 1; i <= count; ++i) {
     // Rounded to the nearest; they rise strictly because there are no more cuts than draws.
@@ -85,8 +86,8 @@ double RankCounts::coverage(const Region& region) const {
 }
 
 double RankCounts::gamma_of_level(double level) const {
-  // At gamma = 1 − level one cut alone uses up the whole error (or more, by discreteness), and by Bonferroni's inequality
-  // (1 − level)/K is always small enough: the answer lies between them.
+  // At gamma = 1 − level one cut alone uses up the whole error (or more, by discreteness), and by Bonferroni's
+  // inequality (1 − level)/K is always small enough: the answer lies between them.
   double small = (1 - level) / static_cast<double>(cuts_.size());
   double large = 1 - level;
   if (coverage(region(large)) >= level) return large;

@@ -34,7 +34,10 @@ struct Split {
 }  // namespace
 
 ForestData::ForestData(FeatureView rows, std::span<const std::uint8_t> labels)
-    : features_(rows.cols), labels_(labels.begin(), labels.end()), values_(rows.rows * rows.cols), order_(values_.size()) {
+    : features_(rows.cols),
+      labels_(labels.begin(), labels.end()),
+      values_(rows.rows * rows.cols),
+      order_(values_.size()) {
   CATENA_ASSERT(labels.size() == rows.rows && rows.rows > 0 && rows.rows < std::numeric_limits<std::uint32_t>::max());
   for (std::size_t f = 0; f < features_; ++f) {
     float* column = values_.data() + f * rows.rows;
@@ -53,7 +56,8 @@ class TreeGrower {
   TreeGrower(const ForestData& data, Stream& stream)
       : data_(data),
         stream_(stream),
-        candidates_(std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(static_cast<double>(data.features()))))),
+        candidates_(
+            std::max<std::size_t>(1, static_cast<std::size_t>(std::sqrt(static_cast<double>(data.features()))))),
         weights_(data.rows()),
         goes_left_(data.rows()),
         feature_order_(data.features()) {
@@ -185,10 +189,10 @@ class TreeGrower {
 
   const ForestData& data_;
   Stream& stream_;
-  std::size_t candidates_;             // features to look at in a node
-  std::size_t rows_ = 0;               // different rows in the bootstrap sample
+  std::size_t candidates_;  // features to look at in a node
+  std::size_t rows_ = 0;    // different rows in the bootstrap sample
   Weight total_;
-  std::vector<Weight> weights_;        // how often the bootstrap sample holds a row
+  std::vector<Weight> weights_;  // how often the bootstrap sample holds a row
   std::vector<std::uint8_t> goes_left_;
   std::vector<std::size_t> feature_order_;
   std::vector<std::uint32_t> sorted_;  // [feature][position]

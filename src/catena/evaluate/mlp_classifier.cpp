@@ -155,12 +155,10 @@ MlpClassifier MlpClassifier::train(ConstBlock examples, std::span<const std::uin
       beta2_power *= beta2;
       const double rate = settings.learning_rate * std::sqrt(1 - beta2_power) / (1 - beta1_power);
       const auto step = [&](std::size_t from, std::size_t size, double decay) {
-        const kernels::AdamStep adam{static_cast<float>(rate),
-                                     static_cast<float>(beta1),
-                                     static_cast<float>(beta2),
-                                     1e-8F,
-                                     1.0F / static_cast<float>(count),
-                                     static_cast<float>(decay / static_cast<double>(count))};
+        const kernels::AdamStep adam{
+            static_cast<float>(rate),         static_cast<float>(beta1),
+            static_cast<float>(beta2),        1e-8F,
+            1.0F / static_cast<float>(count), static_cast<float>(decay / static_cast<double>(count))};
         kernels::adam(adam, std::span(gradient).subspan(from, size), std::span(mean).subspan(from, size),
                       std::span(square).subspan(from, size), std::span(network.parameters_).subspan(from, size));
       };

@@ -31,7 +31,8 @@ struct Pooled {
 };
 
 /// The number of given rank among the squared distances of all pairs, by four passes of 16 bits each from the highest
-/// down: the bits of doubles that are not negative sort like the doubles, and memory stays small for any number of draws.
+/// down: the bits of doubles that are not negative sort like the doubles, and memory stays small for any number of
+/// draws.
 double squared_distance_of_rank(const Pooled& pooled, std::size_t rank, const Parallel& parallel) {
   constexpr std::size_t buckets = std::size_t{1} << 16;
   const std::size_t blocks = std::min<std::size_t>(64, (pooled.size() + block_rows - 1) / block_rows);

@@ -1,5 +1,5 @@
-/// Sliced Wasserstein-1 distance (Bonneel et al. 2015, docs/refs.bib: bonneel2015): the mean, over random directions, of
-/// the exact Wasserstein-1 distance between the two sets' projections onto the direction.
+/// Sliced Wasserstein-1 distance (Bonneel et al. 2015, docs/refs.bib: bonneel2015): the mean, over random directions,
+/// of the exact Wasserstein-1 distance between the two sets' projections onto the direction.
 #pragma once
 
 #include <cstddef>
