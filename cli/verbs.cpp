@@ -7,6 +7,7 @@ Verb tasks_verb();
 Verb simulate_verb();
 Verb observe_verb();
 Verb reference_verb();
+Verb evaluate_verb();
 Verb bench_verb();
 
 const Registry<Verb>& verbs() {
@@ -16,6 +17,7 @@ const Registry<Verb>& verbs() {
         simulate_verb(),
         observe_verb(),
         reference_verb(),
+        evaluate_verb(),
         bench_verb(),
     };
     return Registry<Verb>("verb", std::move(list));
