@@ -30,7 +30,7 @@
 namespace catena::files::detail {
 namespace {
 
-constexpr std::size_t frame_bytes = 1 << 16;      // small items are gathered up to this
+constexpr std::size_t frame_bytes = 1 << 16;  // small items are gathered up to this
 constexpr std::size_t longest_sentence = 4096;
 constexpr std::uint64_t own_memory = 256U << 20;  // of the child beside the values: the library's caches, our buffers
 constexpr int channel_descriptor = 3;
@@ -243,9 +243,9 @@ void Child::fail_lost() {
   if (ended == process_) process_ = -1;
   const bool silent = ended == 0 || (ended > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
   end();
-  throw FileError(fmt::format("{}: is damaged: {}", source_,
-                              silent ? "the netCDF library did not come to an end with it"
-                                     : "the netCDF library failed on it"));
+  throw FileError(
+      fmt::format("{}: is damaged: {}", source_,
+                  silent ? "the netCDF library did not come to an end with it" : "the netCDF library failed on it"));
 }
 
 }  // namespace catena::files::detail
