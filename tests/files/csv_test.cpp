@@ -68,7 +68,8 @@ TEST(Csv, ReadsTinyNumbersAsZeroAndRefusesHugeOnes) {
 }
 
 TEST(Csv, NamesTheLineOfAnError) {
-  expect_error([] { parse_csv("a,b\n1,2\n# comment\n1,2,3\n", "file"); }, "file: line 4 has 3 fields, but the first one has 2");
+  expect_error([] { parse_csv("a,b\n1,2\n# comment\n1,2,3\n", "file"); },
+               "file: line 4 has 3 fields, but the first one has 2");
   expect_error([] { parse_csv("1,2\n1\n", "file"); }, "line 2 has 1 fields");
   expect_error([] { parse_csv("1,2\n1,x\n", "file"); }, "line 2 has \"x\"");
   expect_error([] { parse_csv("1,2\n1,0x1\n", "file"); }, "line 2");
@@ -90,8 +91,9 @@ TEST(Csv, RefusesFilesThatAreNoSeries) {
 TEST(Csv, DoublesSurviveBitForBit) {
   const TemporaryFolder folder;
   Series series{{"a", "größe", "c,\"d\"", " e", "#f"}, Matrix(3, 5), {0.1, 0.2, 0.30000000000000004}};
-  const double values[] = {1.0 / 3, -0.0,   infinity, -infinity, missing, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308,
-                           0.1,     123456, 1e21,     1e-7,      1e22,    -1,     9007199254740993.0};
+  const double values[] = {
+      1.0 / 3, -0.0,   infinity, -infinity, missing, 5e-324, 1.7976931348623157e308, 2.2250738585072014e-308,
+      0.1,     123456, 1e21,     1e-7,      1e22,    -1,     9007199254740993.0};
   std::copy(std::begin(values), std::end(values), series.values.data());
   write_csv(folder / "a.csv", series);
   const Series back = read_csv(folder / "a.csv");

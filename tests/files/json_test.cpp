@@ -8,7 +8,8 @@ namespace catena::files {
 
 TEST(Json, WritesAndReadsBack) {
   const TemporaryFolder folder;
-  const nlohmann::json value = {{"größe", {1, -2, 0.1, 1e-300, "text\n", nullptr, true}}, {"empty", nlohmann::json::object()}};
+  const nlohmann::json value = {{"größe", {1, -2, 0.1, 1e-300, "text\n", nullptr, true}},
+                                {"empty", nlohmann::json::object()}};
   write_json(folder / "file.json", value);
   EXPECT_EQ(read_json(folder / "file.json"), value);
 }

@@ -137,8 +137,9 @@ TEST(NetcdfRows, GoesOnAfterAKill) {
   for (int kill = 0; kill < 4; ++kill) {
     const pid_t child = ::fork();
     if (child == 0) {
-      NetcdfWriter writer = NetcdfWriter::has_partial(folder / "a.nc") ? NetcdfWriter::resume(folder / "a.nc")
-                                                                       : NetcdfWriter(folder / "a.nc", long_layout, header);
+      NetcdfWriter writer = NetcdfWriter::has_partial(folder / "a.nc")
+                                ? NetcdfWriter::resume(folder / "a.nc")
+                                : NetcdfWriter(folder / "a.nc", long_layout, header);
       const std::size_t first = writer.complete_chunks();
       for (std::size_t chunk = first; chunk < writer.chunks(); ++chunk) {
         write_chunk(writer, chunk);
@@ -206,7 +207,8 @@ TEST(NetcdfRows, ThreadsShareAReader) {
   std::vector<int> good(3, 0);
   for (std::size_t t = 0; t < good.size(); ++t) {
     threads.emplace_back([&, t] {
-      for (std::size_t i = 0; i < 50; ++i) good[t] += reader.read_rows("theta", 7 * i, 7 * i + 20) == rows(7 * i, 7 * i + 20, 2);
+      for (std::size_t i = 0; i < 50; ++i)
+        good[t] += reader.read_rows("theta", 7 * i, 7 * i + 20) == rows(7 * i, 7 * i + 20, 2);
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -25,9 +25,19 @@ Group arviz_like() {
                   .dimensions = {{"chain", 2}, {"draw", 3}},
                   .variables = {{"chain", {"chain"}, chains},
                                 {"draw", {"draw"}, draws},
-                                {"α", {"chain", "draw"}, std::vector<double>{1, -0.0, infinity, -infinity, 5e-324, 6}, {{"units", "1/s"}}}},
-                  .attributes = {{"inference_library", "catena"}, {"n", 3}, {"scale", 0.5}, {"list", {1.5, 2.5}}, {"whole", {1, 2}},
-                                 {"names", {"a", "größe"}}, {"unicode", "größe"}, {"empty", ""}, {"none", nlohmann::json::array()}}};
+                                {"α",
+                                 {"chain", "draw"},
+                                 std::vector<double>{1, -0.0, infinity, -infinity, 5e-324, 6},
+                                 {{"units", "1/s"}}}},
+                  .attributes = {{"inference_library", "catena"},
+                                 {"n", 3},
+                                 {"scale", 0.5},
+                                 {"list", {1.5, 2.5}},
+                                 {"whole", {1, 2}},
+                                 {"names", {"a", "größe"}},
+                                 {"unicode", "größe"},
+                                 {"empty", ""},
+                                 {"none", nlohmann::json::array()}}};
   Group stats{.name = "sample_stats",
               .dimensions = {{"chain", 2}, {"draw", 3}},
               .variables = {{"lp", {"chain", "draw"}, std::vector<float>{1, 2, 3, 4, 5, 6.5F}}}};
@@ -48,7 +58,8 @@ void write_claim(const std::filesystem::path& path, const std::vector<std::size_
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     ASSERT_EQ(nc_def_dim(file, fmt::format("d{}", i).c_str(), sizes[i], &dimensions[i]), NC_NOERR);
   }
-  ASSERT_EQ(nc_def_var(file, "huge", NC_DOUBLE, static_cast<int>(sizes.size()), dimensions.data(), &variable), NC_NOERR);
+  ASSERT_EQ(nc_def_var(file, "huge", NC_DOUBLE, static_cast<int>(sizes.size()), dimensions.data(), &variable),
+            NC_NOERR);
   const std::vector<std::size_t> chunk(sizes.size(), 16);
   ASSERT_EQ(nc_def_var_chunking(file, variable, NC_CHUNKED, chunk.data()), NC_NOERR);
   ASSERT_EQ(nc_close(file), NC_NOERR);
@@ -71,9 +82,10 @@ TEST(Netcdf, WritesAndReadsBack) {
 TEST(Netcdf, KeepsNaNAsValueAndAsFillValue) {
   const TemporaryFolder folder;
   const double missing = std::nan("");
-  write_netcdf(folder / "a.nc", {.name = "",
-                                 .dimensions = {{"t", 1}},
-                                 .variables = {{"x", {"t"}, std::vector<float>{std::nanf("")}, {{"_FillValue", missing}}}}});
+  write_netcdf(folder / "a.nc",
+               {.name = "",
+                .dimensions = {{"t", 1}},
+                .variables = {{"x", {"t"}, std::vector<float>{std::nanf("")}, {{"_FillValue", missing}}}}});
   const Variable x = read_netcdf(folder / "a.nc").variable("x");
   EXPECT_TRUE(std::isnan(std::get<1>(x.values)[0]));
   EXPECT_TRUE(std::isnan(x.attributes.at("_FillValue").get<double>()));
@@ -136,7 +148,8 @@ TEST(Netcdf, RefusesTerabytesInASmallFile) {
 
 TEST(Netcdf, RefusesMoreThanTheLimit) {
   const TemporaryFolder folder;
-  write_netcdf(folder / "a.nc", {.name = "", .dimensions = {{"t", 1000}}, .variables = {{"x", {"t"}, std::vector<double>(1000)}}});
+  write_netcdf(folder / "a.nc",
+               {.name = "", .dimensions = {{"t", 1000}}, .variables = {{"x", {"t"}, std::vector<double>(1000)}}});
   EXPECT_NO_THROW(read_netcdf(folder / "a.nc", {.max_bytes = 10000}));
   expect_error([&] { read_netcdf(folder / "a.nc", {.max_bytes = 7999}); }, "claims more values");
 }
@@ -169,9 +182,11 @@ TEST(Netcdf, DoesNotWriteNonsense) {
   const auto write = [&](const Group& root) { write_netcdf(folder / "a.nc", root); };
   const std::vector<double> one = {1};
   expect_error<InputError>([&] { write({.name = "", .variables = {{"x", {"t"}, one}}}); }, "dimension of x is \"t\"");
-  expect_error<InputError>([&] { write({.name = "", .dimensions = {{"t", 2}}, .variables = {{"x", {"t"}, one}}}); }, "must be 2");
+  expect_error<InputError>([&] { write({.name = "", .dimensions = {{"t", 2}}, .variables = {{"x", {"t"}, one}}}); },
+                           "must be 2");
   expect_error<InputError>([&] { write({.name = "", .variables = {{"a/b", {}, one}}}); }, "without a slash");
-  expect_error<InputError>([&] { write({.name = "", .attributes = {{"a", nlohmann::json::object()}}}); }, "a number, a text");
+  expect_error<InputError>([&] { write({.name = "", .attributes = {{"a", nlohmann::json::object()}}}); },
+                           "a number, a text");
   expect_error<InputError>([&] { write({.name = "", .attributes = {{"a", {1, "b"}}}}); }, "a number, a text");
   expect_error<InputError>([&] { write({.name = "", .attributes = {{"a", std::string("b\0c", 3)}}}); }, "NUL");
   expect_error([&] { write({.name = "", .variables = {{"x", {}, one}, {"x", {}, one}}}); }, "in use");
@@ -187,7 +202,8 @@ TEST(Netcdf, AFileThatCannotGrowLeavesTheOldOne) {
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{20000, 20000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    const Group large{.name = "", .dimensions = {{"t", 100000}}, .variables = {{"x", {"t"}, std::vector<double>(100000)}}};
+    const Group large{
+        .name = "", .dimensions = {{"t", 100000}}, .variables = {{"x", {"t"}, std::vector<double>(100000)}}};
     int result = 9;
     try {
       write_netcdf(folder / "a.nc", large);

@@ -108,7 +108,8 @@ TEST(Safetensors, RefusesHostileEntries) {
   expect_refused(R"({"a": {"dtype": "F64", "shape": [1], "data_offsets": [8, 0]}})", 8, "stands at bytes 8 to 0");
   expect_refused(R"({"a": {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}})", 8, "has 8 bytes of values");
   expect_refused(R"({"a": {"dtype": "F64", "shape": [2], "data_offsets": [0, 8]}})", 8, "its shape needs 16");
-  expect_refused(R"({"a": {"dtype": "F64", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}})", 0, "overflows");
+  expect_refused(R"({"a": {"dtype": "F64", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}})", 0,
+                 "overflows");
   expect_refused(R"({"a": {"dtype": "F64", "shape": [2305843009213693952], "data_offsets": [0, 0]}})", 0, "overflows");
   expect_refused(R"({"a": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8], "x": 1}})", 8, "not {dtype");
 }
@@ -134,7 +135,8 @@ TEST(Safetensors, RefusesHostileMetadata) {
   expect_refused(R"({"__metadata__": {"catena": "{}", "format": "catena-99"}})", 0, "written by a newer catena");
   expect_refused(R"({"__metadata__": {"catena": "{", "format": "catena-1"}})", 0, "not valid JSON");
   expect_refused(R"({"__metadata__": {"catena": "[]", "format": "catena-1"}})", 0, "not a JSON object");
-  expect_refused(R"({"__metadata__": {"catena": ")" + std::string(100, '[') + R"(", "format": "catena-1"}})", 0, "deeper");
+  expect_refused(R"({"__metadata__": {"catena": ")" + std::string(100, '[') + R"(", "format": "catena-1"}})", 0,
+                 "deeper");
 }
 
 TEST(Safetensors, DoesNotWriteWhatItCouldNotRead) {

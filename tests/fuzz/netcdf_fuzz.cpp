@@ -1,7 +1,7 @@
 // Any bytes are either a netCDF file, read whole and by rows, or a FileError. HDF5 crashes on some of them; that must
-// stay inside the child process of the reader. The bytes go through a file in memory (/dev/shm), since readers take paths.
-// Because the child would hide a crash of our own code as well, inputs that end a child are kept in the folder that
-// CATENA_FUZZ_KEEP names, to be looked at with a debugger.
+// stay inside the child process of the reader. The bytes go through a file in memory (/dev/shm), since readers take
+// paths. Because the child would hide a crash of our own code as well, inputs that end a child are kept in the folder
+// that CATENA_FUZZ_KEEP names, to be looked at with a debugger.
 #include <pthread.h>
 #include <unistd.h>
 

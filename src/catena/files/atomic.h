@@ -46,7 +46,8 @@ std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 
 namespace detail {
-/// "PATH: cannot be written: the disk is full" for an errno value, by the kind of trouble a user can do something about.
+/// "PATH: cannot be written: the disk is full" for an errno value, by the kind of trouble a user can do something
+/// about.
 [[noreturn]] void fail_writing(const std::filesystem::path& path, int error);
 /// Syncs the file, gives it its final name and syncs the directory.
 void sync_and_rename(int descriptor, const std::filesystem::path& from, const std::filesystem::path& to);

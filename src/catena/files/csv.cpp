@@ -187,7 +187,8 @@ Series parse_csv(std::string_view text, const std::string& source) try {
       if (columns == 1) numbers.insert(numbers.end(), blank_lines, std::numeric_limits<double>::quiet_NaN());
       for (const std::string& field : fields) {
         const std::optional<double> value = parse_number(field);
-        if (!value) refuse(source, "line {} has {} where a number must stand", lines.number(), detail::in_quotes(field));
+        if (!value)
+          refuse(source, "line {} has {} where a number must stand", lines.number(), detail::in_quotes(field));
         numbers.push_back(*value);
       }
     }
@@ -250,7 +251,8 @@ void write_csv(const std::filesystem::path& path, const Series& series) {
   check::that(std::ranges::none_of(names, is_time) && (has_times || !time_column(names)), function, "a name",
               "time or t", "another one, because that column would be read as the times");
   check::that(names.empty() || has_times || is_header(names), function, "names",
-              fmt::format("{}", fmt::join(names, ", ")), "words, because numbers alone would be read as a row of values");
+              fmt::format("{}", fmt::join(names, ", ")),
+              "words, because numbers alone would be read as a row of values");
 
   AtomicFile file(path);
   std::string text;

@@ -15,26 +15,31 @@
 #include <cstdio>
 #include <exception>
 
+// Sanitizers reserve terabytes of addresses and open pipes of their own.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CATENA_SANITIZED 1
+#define CATENA_LIMIT_MEMORY 0
+#define CATENA_LIMIT_FILES 0
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define CATENA_SANITIZED 1
-#endif
+#define CATENA_LIMIT_MEMORY !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#define CATENA_LIMIT_FILES (CATENA_LIMIT_MEMORY && !__has_feature(undefined_behavior_sanitizer))
+#else
+#define CATENA_LIMIT_MEMORY 1
+#define CATENA_LIMIT_FILES 1
 #endif
 
 namespace catena::files::detail {
 namespace {
 
-constexpr std::size_t frame_bytes = 1 << 16;      // small items are gathered up to this
+constexpr std::size_t frame_bytes = 1 << 16;  // small items are gathered up to this
 constexpr std::size_t longest_sentence = 4096;
 constexpr std::uint64_t own_memory = 256U << 20;  // of the child beside the values: the library's caches, our buffers
 constexpr int channel_descriptor = 3;
-constexpr rlim_t open_files = 5;  // 0, 1, 2, the channel and the one file: no external links to other files
+// 0, 1, 2, the channel and the one file: no external links to other files.
+constexpr rlim_t open_files = CATENA_LIMIT_FILES ? 5 : 64;
 
-/// The child's address space may grow by `bytes`. Sanitizers reserve terabytes, so there the limit must stay away.
+/// The child's address space may grow by `bytes`.
 void limit_memory([[maybe_unused]] std::uint64_t bytes) {
-#ifndef CATENA_SANITIZED
+#if CATENA_LIMIT_MEMORY
   unsigned long pages = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
     if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
@@ -238,9 +243,9 @@ void Child::fail_lost() {
   if (ended == process_) process_ = -1;
   const bool silent = ended == 0 || (ended > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU);
   end();
-  throw FileError(fmt::format("{}: is damaged: {}", source_,
-                              silent ? "the netCDF library did not come to an end with it"
-                                     : "the netCDF library failed on it"));
+  throw FileError(
+      fmt::format("{}: is damaged: {}", source_,
+                  silent ? "the netCDF library did not come to an end with it" : "the netCDF library failed on it"));
 }
 
 }  // namespace catena::files::detail

@@ -1,6 +1,6 @@
-/// Work on hostile bytes in a child process. HDF5 crashes, loops or asks for absurd memory on damaged files; in a forked
-/// child with bounded memory, time and open files all of that is a FileError of the parent, which only ever reads the
-/// answer from a socket and bounds what it takes. Used by the netCDF readers; no other format needs it.
+/// Work on hostile bytes in a child process. HDF5 crashes, loops or asks for absurd memory on damaged files; in a
+/// forked child with bounded memory, time and open files all of that is a FileError of the parent, which only ever
+/// reads the answer from a socket and bounds what it takes. Used by the netCDF readers; no other format needs it.
 #pragma once
 
 #include <sys/types.h>

@@ -27,7 +27,8 @@ bool is_ascii(const std::string& text) {
 }
 
 void check_no_nul(const std::string& text) {
-  check::that(text.find('\0') == std::string::npos, "write_netcdf", "a text", in_quotes(text), "free of NUL characters");
+  check::that(text.find('\0') == std::string::npos, "write_netcdf", "a text", in_quotes(text),
+              "free of NUL characters");
 }
 
 std::vector<const char*> pointers(const std::vector<std::string>& texts) {
@@ -51,8 +52,10 @@ void put_values(int file, int variable, const Values& values, const fs::path& pa
   const std::size_t count = std::visit([](const auto& v) { return v.size(); }, values);
   if (count == 0) return;
   // Along a dimension without length (see define_group) whole-variable calls would write nothing, but those are empty.
-  if (const auto* doubles = std::get_if<0>(&values)) check_written(nc_put_var_double(file, variable, doubles->data()), path);
-  if (const auto* floats = std::get_if<1>(&values)) check_written(nc_put_var_float(file, variable, floats->data()), path);
+  if (const auto* doubles = std::get_if<0>(&values))
+    check_written(nc_put_var_double(file, variable, doubles->data()), path);
+  if (const auto* floats = std::get_if<1>(&values))
+    check_written(nc_put_var_float(file, variable, floats->data()), path);
   if (const auto* integers = std::get_if<2>(&values)) {
     static_assert(sizeof(long long) == sizeof(std::int64_t));
     check_written(nc_put_var_longlong(file, variable, reinterpret_cast<const long long*>(integers->data())), path);
@@ -68,8 +71,8 @@ int define_variable(int file, const Variable& variable, const fs::path& path) {
   std::size_t count = 1;
   for (const std::string& name : variable.dimensions) {
     dimensions.push_back(find_dimension(file, name));
-    check::that(dimensions.back() >= 0, "write_netcdf", fmt::format("a dimension of {}", variable.name), in_quotes(name),
-                "one of its group or of those around it");
+    check::that(dimensions.back() >= 0, "write_netcdf", fmt::format("a dimension of {}", variable.name),
+                in_quotes(name), "one of its group or of those around it");
     std::size_t size = 0;
     check_written(nc_inq_dimlen(file, dimensions.back(), &size), path);
     count *= size;
@@ -94,7 +97,8 @@ int define_variable(int file, const Variable& variable, const fs::path& path) {
 }
 
 void check_name(std::string_view what, const std::string& name) {
-  check::that(!name.empty() && name.find_first_of(std::string_view("/\0", 2)) == std::string::npos && name.size() <= NC_MAX_NAME,
+  check::that(!name.empty() && name.find_first_of(std::string_view("/\0", 2)) == std::string::npos &&
+                  name.size() <= NC_MAX_NAME,
               "write_netcdf", what, in_quotes(name), "a name of 1 to 256 bytes without a slash");
 }
 
@@ -173,7 +177,8 @@ void check_read(int status, const std::string& source) {
   if (status != NC_NOERR) throw FileError(fmt::format("{}: cannot be read: {}", source, nc_strerror(status)));
 }
 
-void define_attribute(int file, int variable, const std::string& name, const nlohmann::json& value, const fs::path& path) {
+void define_attribute(int file, int variable, const std::string& name, const nlohmann::json& value,
+                      const fs::path& path) {
   check_name("the name of an attribute", name);
   const nlohmann::json list = value.is_array() ? value : nlohmann::json::array({value});
   const auto all = [&](auto test) { return std::ranges::all_of(list, test); };
@@ -201,8 +206,10 @@ void define_group(int file, const Group& group, const fs::path& path) {
   for (const Dimension& dimension : group.dimensions) {
     check_name("the name of a dimension", dimension.name);
     int id = -1;
-    // The library takes a fixed length of zero for "unlimited"; an unlimited dimension that never grows has length zero.
-    check_written(nc_def_dim(file, dimension.name.c_str(), dimension.size == 0 ? NC_UNLIMITED : dimension.size, &id), path);
+    // The library takes a fixed length of zero for "unlimited"; an unlimited dimension that never grows has length
+    // zero.
+    check_written(nc_def_dim(file, dimension.name.c_str(), dimension.size == 0 ? NC_UNLIMITED : dimension.size, &id),
+                  path);
   }
   for (const auto& [name, value] : group.attributes) define_attribute(file, global, name, value, path);
   for (const Variable& variable : group.variables) {

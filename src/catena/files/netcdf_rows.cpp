@@ -82,7 +82,8 @@ struct NetcdfWriter::State {
       }
       std::size_t size = 0;
       detail::check_written(nc_inq_dimlen(id, columns, &size), partial);
-      check::equal("NetcdfWriter", fmt::format("the number of columns of {}", variable.name), variable.columns.size, size);
+      check::equal("NetcdfWriter", fmt::format("the number of columns of {}", variable.name), variable.columns.size,
+                   size);
       const int dimensions[] = {rows, columns};
       int number = -1;
       detail::check_written(nc_def_var(id, variable.name.c_str(), variable.single_precision ? NC_FLOAT : NC_DOUBLE, 2,
@@ -142,7 +143,8 @@ NetcdfWriter NetcdfWriter::resume(const fs::path& path) {
     state->attributes = reader.attributes();
     const auto number = [&](const char* name) {
       const auto found = state->attributes.find(name);
-      if (found == state->attributes.end() || !found->second.is_number_integer() || found->second.get<std::int64_t>() < 0) {
+      if (found == state->attributes.end() || !found->second.is_number_integer() ||
+          found->second.get<std::int64_t>() < 0) {
         throw FileError(fmt::format("{}: cannot be resumed: it has no usable attribute {}", source, name));
       }
       return found->second.get<std::size_t>();
@@ -185,8 +187,8 @@ void NetcdfWriter::write_rows(std::string_view variable, std::size_t first_row, 
               "one of the layout");
   check::equal(function, "the number of columns", values.cols, found->columns.size);
   const std::size_t total = state_->layout.rows.size;
-  check::that(first_row <= total && values.rows <= total - first_row, function, "the last row",
-              first_row + values.rows, fmt::format("at most {}", total));
+  check::that(first_row <= total && values.rows <= total - first_row, function, "the last row", first_row + values.rows,
+              fmt::format("at most {}", total));
   if (values.rows == 0) return;
   // Contiguous, and in the type of the file: the library would take an infinity for out of a float's range.
   std::vector<float> floats;

@@ -45,7 +45,8 @@ std::size_t counted(const StoredVariable& variable, std::size_t bytes_each, Budg
   if (empty) return 0;
   for (const Dimension& dimension : variable.dimensions) {
     if (count > std::numeric_limits<std::uint64_t>::max() / dimension.size) {
-      throw FileError(fmt::format("{}: {} has dimensions whose product overflows", budget.source, in_quotes(variable.name)));
+      throw FileError(
+          fmt::format("{}: {} has dimensions whose product overflows", budget.source, in_quotes(variable.name)));
     }
     count *= dimension.size;
   }
@@ -143,7 +144,8 @@ nlohmann::json stored_attribute(int file, int variable, const std::string& name,
     if (length > 0) nc_free_string(length, texts.data());
   } else if (is_integer(type)) {
     std::vector<long long> numbers(length);
-    check_read(length == 0 ? NC_NOERR : nc_get_att_longlong(file, variable, name.c_str(), numbers.data()), budget.source);
+    check_read(length == 0 ? NC_NOERR : nc_get_att_longlong(file, variable, name.c_str(), numbers.data()),
+               budget.source);
     list = numbers;
   } else if (type == NC_DOUBLE || type == NC_FLOAT) {
     std::vector<double> numbers(length);
@@ -159,8 +161,8 @@ nlohmann::json stored_attribute(int file, int variable, const std::string& name,
 
 void Budget::take(std::uint64_t count, std::uint64_t bytes_each) {
   if (count > left / bytes_each) {
-    throw FileError(fmt::format("{}: claims more values than the {} bytes that its size and the limit allow", source,
-                                left));
+    throw FileError(
+        fmt::format("{}: claims more values than the {} bytes that its size and the limit allow", source, left));
   }
   left -= count * bytes_each;
 }

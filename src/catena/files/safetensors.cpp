@@ -19,7 +19,8 @@ using nlohmann::json;
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "safetensors values are little-endian, and copied as they are");
+static_assert(std::endian::native == std::endian::little,
+              "safetensors values are little-endian, and copied as they are");
 
 constexpr std::size_t length_bytes = 8;
 constexpr std::uint64_t max_header_bytes = std::uint64_t{100} << 20;  // the limit of the reference implementation
@@ -41,7 +42,8 @@ template <class... Args>
 
 std::uint64_t whole_number(const json& value, const std::string& source, const std::string& tensor) {
   if (!value.is_number_unsigned()) {
-    refuse(source, "tensor {} has a shape or offset that is not a whole number of zero or more", detail::in_quotes(tensor));
+    refuse(source, "tensor {} has a shape or offset that is not a whole number of zero or more",
+           detail::in_quotes(tensor));
   }
   return value.get<std::uint64_t>();
 }
@@ -249,9 +251,7 @@ void write_safetensors(const std::filesystem::path& path, const TensorFile& file
   output.write(text);
   for (const Tensor* tensor : order) {
     std::visit(
-        [&](const auto& values) {
-          output.write({reinterpret_cast<const char*>(values.data()), byte_count(values)});
-        },
+        [&](const auto& values) { output.write({reinterpret_cast<const char*>(values.data()), byte_count(values)}); },
         tensor->values);
   }
   output.commit();
