@@ -7,12 +7,12 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "catena/core/check.h"
@@ -82,7 +82,8 @@ int guarded(int argc, char** argv) {
   try {
     const int code = parse_and_run(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      throw FileError(fmt::format("catena: standard output cannot be written: {}", std::strerror(errno)));
+      throw FileError(
+          fmt::format("catena: standard output cannot be written: {}", std::generic_category().message(errno)));
     }
     return code;
   } catch (const InputError& error) {
