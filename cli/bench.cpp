@@ -14,6 +14,7 @@ namespace catena::cli {
 
 // One line per measurement: its function, defined in the file of its subject.
 void bench_peak(BenchContext& context);
+void bench_tasks(BenchContext& context);
 
 namespace {
 
@@ -21,6 +22,7 @@ const Registry<Benchmark>& benchmarks() {
   static const Registry<Benchmark> registry = [] {
     std::vector<Benchmark> list = {
         {"peak", "fused multiply-adds on one core", bench_peak},
+        {"tasks", "transitions per second of each task on one core", bench_tasks},
     };
     return Registry<Benchmark>("benchmark", std::move(list));
   }();

@@ -3,12 +3,18 @@
 namespace catena::cli {
 
 // One line per verb: its maker, defined in the file that bears its name.
+Verb tasks_verb();
+Verb simulate_verb();
+Verb observe_verb();
 Verb reference_verb();
 Verb bench_verb();
 
 const Registry<Verb>& verbs() {
   static const Registry<Verb> registry = [] {
     std::vector<Verb> list = {
+        tasks_verb(),
+        simulate_verb(),
+        observe_verb(),
         reference_verb(),
         bench_verb(),
     };

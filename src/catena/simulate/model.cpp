@@ -14,6 +14,7 @@ std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, s
                                     Stream& stream) {
   const std::size_t n = model.simulator.states(), d = model.simulator.parameters(), lanes = theta.rows;
   CATENA_ASSERT(theta.cols == d);
+  check::that(static_cast<bool>(model.initial_state), "simulate", "the model's initial state", "missing", "given");
   StateLanes parameters(d, lanes), state(n, lanes), next(n, lanes);
   std::vector<Matrix> series(lanes, Matrix(transitions + 1, n));
   AlignedVector<double> time(padded_lanes(lanes), 0.0);

@@ -77,8 +77,8 @@ struct Stepper {
 Task make_linear_sde(const LinearSdeOptions& options) {
   check_config("linear_sde", options);
   const auto dim = static_cast<std::size_t>(options.dim);
-  Task task = make_task_of("linear_sde", options, 2 * dim * dim,
-                           simulate::numbered_names("x", dim), Stepper{options.drift_scale});
+  Task task = make_task_of("linear_sde", options, 2 * dim * dim, simulate::numbered_names("x", dim),
+                           Stepper{options.drift_scale});
   task.initial_state = simulate::fixed_state(std::vector<double>(dim, 0.0));
   task.proposal = normal_proposal(dim, options.proposal_sd);
   return task;

@@ -53,8 +53,7 @@ struct Stepper {
 Task make_mixture_rw(const MixtureRwOptions& options) {
   check_config("mixture_rw", options);
   const auto dim = static_cast<std::size_t>(options.dim);
-  Task task = make_task_of("mixture_rw", options, dim, simulate::numbered_names("x", dim),
-                           Stepper{options.sigma});
+  Task task = make_task_of("mixture_rw", options, dim, simulate::numbered_names("x", dim), Stepper{options.sigma});
   task.initial_state = simulate::fixed_state(std::vector<double>(dim, 0.0));
   task.proposal = normal_proposal(dim, options.proposal_sd);
   return task;

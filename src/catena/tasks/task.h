@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -20,7 +21,8 @@ struct Task : simulate::Model {
   std::string name;
   nlohmann::json options;  // all of them, defaults included
   int version = 1;  // of the task's code: caches of references depend on it; raised when the distribution changes
-  std::shared_ptr<const SeriesLikelihood> likelihood;  // null where there is no closed form or quadrature
+  /// The exact likelihood of a series, or an unbiased estimate of it (density.h); empty if there is none.
+  std::function<std::unique_ptr<SeriesLikelihood>(ConstMatrixView series)> likelihood;
 };
 
 struct TaskEntry {

@@ -44,9 +44,9 @@ struct Stepper {
 
 Task make_ti_gaussian_rw(const TiGaussianRwOptions& options) {
   check_config("ti_gaussian_rw", options);
-  Task task =
-      make_task_of("ti_gaussian_rw", options, dim, simulate::numbered_names("x", dim), Stepper{},
-                   /*uses_time=*/true);
+  const auto dim = static_cast<std::size_t>(options.dim);
+  Task task = make_task_of("ti_gaussian_rw", options, dim, simulate::numbered_names("x", dim), Stepper{},
+                           /*uses_time=*/true);
   task.initial_state = simulate::fixed_state(std::vector<double>(dim, 0.0));
   task.proposal = normal_proposal(dim, options.proposal_sd, static_cast<std::size_t>(options.times));
   return task;

@@ -1,0 +1,102 @@
+// catena observe: one test series of a task, with its true θ beside it.
+
+#include <filesystem>
+#include <memory>
+
+#include "catena/core/version.h"
+#include "catena/files/csv.h"
+#include "catena/files/json.h"
+#include "common.h"
+#include "task_flags.h"
+#include "verb.h"
+
+namespace catena::cli {
+
+namespace {
+
+constexpr std::string_view function = "catena observe";
+
+struct Options {
+  Common common;
+  TaskFlags task;
+  std::vector<double> theta;
+  int transitions = 10;
+  std::string output;
+};
+
+int run(const Options& options) {
+  const tasks::Task task = chosen_task(function, options.task);
+  const std::filesystem::path output = options.output;
+  std::filesystem::path truth = output;
+  truth.replace_extension(".json");
+  check::that(truth != output, function, "--output", options.output,
+              "no .json file: that one is for the true parameters");
+
+  const std::size_t d = task.prior.size();
+  Stream stream = Streams(options.common.seed).stream("observe");
+  std::vector<double> z(d);
+  Matrix theta(1, d);
+  stream.fill_normal(z);  // drawn even if θ is given, so that the series depends on the seed in the same way
+  if (options.theta.empty()) {
+    task.prior.to_theta(z, theta.row(0));
+  } else {
+    check::equal(function, "the number of values of --theta", options.theta.size(), d);
+    check::all_finite(function, "--theta", options.theta);
+    task.prior.to_z(options.theta, z);
+    std::ranges::copy(options.theta, theta.row(0).begin());
+  }
+  const Matrix series =
+      simulate::simulate_series(task, theta, static_cast<std::size_t>(options.transitions), stream).front();
+  for (const double value : series.values()) {
+    check::that(std::isfinite(value), function, "a state of the series", value, "finite: try another seed or --theta");
+  }
+
+  files::Series file;
+  file.names = task.simulator.state_names;
+  file.values = series;
+  if (task.simulator.uses_time) {
+    for (std::size_t t = 0; t < series.rows(); ++t) file.times.push_back(static_cast<double>(t));
+  }
+  const nlohmann::json record = {{"catena_version", version()},
+                                 {"task", task.name},
+                                 {"task_version", task.version},
+                                 {"options", task.options},
+                                 {"transitions", options.transitions},
+                                 {"seed", options.common.seed},
+                                 {"parameters", task.prior.names()},
+                                 {"theta", std::vector<double>(theta.row(0).begin(), theta.row(0).end())},
+                                 {"z", z}};
+  files::write_json(truth, record);
+  files::write_csv(output, file);
+  if (options.common.json) {
+    nlohmann::json result = record;
+    result["output"] = options.output;
+    result["truth"] = truth.string();
+    print_json(result);
+  } else if (!options.common.quiet) {
+    fmt::print("{}: {} transitions of {}; true parameters in {}\n", options.output, options.transitions, task.name,
+               truth.string());
+  }
+  return success;
+}
+
+Run set_up(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_task_flags(app, options->task, /*with_plugin=*/true);
+  add_flag(app, options->transitions, "--transitions", "length T of the series, which has T + 1 states",
+           between(1, 100000000));
+  app.add_option("-o,--output", options->output, "CSV file to write; the true parameters go to the .json beside it")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--theta", options->theta, "the true parameters (default: drawn from the prior)")
+      ->type_name("NUMBER")
+      ->delimiter(',');
+  add_common(app, options->common, Seeded::yes);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb observe_verb() { return {"observe", "simulate one series, with its true parameters beside it", set_up}; }
+
+}  // namespace catena::cli

@@ -1,0 +1,101 @@
+// catena simulate: training transitions of a task or a plug-in, to a netCDF file.
+
+#include <memory>
+
+#include "catena/files/csv.h"
+#include "catena/simulate/proposal.h"
+#include "catena/simulate/transitions.h"
+#include "common.h"
+#include "task_flags.h"
+#include "verb.h"
+
+namespace catena::cli {
+
+namespace {
+
+constexpr std::string_view function = "catena simulate";
+
+struct Options {
+  Common common;
+  TaskFlags task;
+  ChoiceFlags proposal_settings;
+  std::string proposal;
+  std::vector<std::string> target;
+  std::uint64_t budget = 10000;
+  double max_invalid = 0.1;
+  bool resume = false;
+  std::string output;
+};
+
+/// --proposal NAME with its flags, or a description in JSON; null = the model's default.
+nlohmann::json chosen_proposal(const Options& options) {
+  if (options.proposal.starts_with('{')) {
+    nlohmann::json description = nlohmann::json::parse(options.proposal, nullptr, /*allow_exceptions=*/false);
+    check::that(!description.is_discarded(), function, "--proposal", options.proposal, "a name or JSON");
+    static_cast<void>(options.proposal_settings.values(function, "a proposal in JSON", {}));
+    return description;
+  }
+  if (options.proposal.empty()) {
+    static_cast<void>(options.proposal_settings.values(function, "the default proposal", {}));
+    return nullptr;
+  }
+  const simulate::ProposalEntry& entry = simulate::proposals().at(function, options.proposal);
+  nlohmann::json description =
+      options.proposal_settings.values(function, fmt::format("the proposal {}", entry.name), entry.settings);
+  description["proposal"] = entry.name;
+  return description;
+}
+
+int run(const Options& options) {
+  const tasks::Task task = chosen_task(function, options.task);
+  simulate::SimulationPlan plan;
+  plan.proposal = chosen_proposal(options);
+  for (const std::string& file : options.target) plan.target.push_back(files::read_csv(file).values);
+  plan.budget = options.budget;
+  plan.seed = options.common.seed;
+  plan.max_invalid = options.max_invalid;
+  plan.options = task.options;
+  const auto progress = options.common.make_progress();
+  const simulate::SimulationInfo info =
+      simulate::simulate_to_file(options.output, task, plan, options.common.parallel(), *progress, options.resume);
+  if (options.common.json) {
+    nlohmann::json result = info.provenance;
+    result["output"] = options.output;
+    result["transitions"] = info.rows;
+    result["resumed_transitions"] = info.resumed_rows;
+    print_json(result);
+  } else if (!options.common.quiet) {
+    fmt::print("{}: {} transitions of {}", options.output, info.rows, task.name);
+    if (info.proposal_cost > 0) fmt::print(", {} more for the proposal", info.proposal_cost);
+    if (info.invalid > 0) fmt::print(", {} dropped because their result was not finite", info.invalid);
+    fmt::print("\n");
+  }
+  return success;
+}
+
+Run set_up(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  add_task_flags(app, options->task, /*with_plugin=*/true);
+  add_flag(app, options->budget, "--budget", "transitions to simulate in all, what the proposal costs included",
+           anything());
+  app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
+  app.add_option("--proposal", options->proposal,
+                 fmt::format("where transitions start: {}, or JSON (default: the task's own)",
+                             fmt::join(simulate::proposals().names(), ", ")))
+      ->type_name("NAME");
+  app.add_option("--target", options->target, "CSV series for the target proposal")->type_name("FILE");
+  add_flag(app, options->max_invalid, "--max-invalid", "largest share of non-finite results that is not an error",
+           between(0.0, 1.0));
+  app.add_flag("--resume", options->resume, "go on with OUTPUT.partial of an interrupted run of the same settings");
+  for (const simulate::ProposalEntry& entry : simulate::proposals())
+    options->proposal_settings.add(entry.name, entry.settings);
+  options->proposal_settings.declare(app, "Proposal options");
+  add_common(app, options->common, Seeded::yes);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb simulate_verb() { return {"simulate", "simulate training transitions", set_up}; }
+
+}  // namespace catena::cli

@@ -1,0 +1,68 @@
+#include "task_flags.h"
+
+#include <algorithm>
+
+#include "catena/core/check.h"
+#include "catena/simulate/plugin.h"
+#include "common.h"
+
+namespace catena::cli {
+
+void ChoiceFlags::add(std::string_view owner, std::span<const FieldInfo> fields) {
+  for (const FieldInfo& field : fields) {
+    Flag& flag = flags_[field.name];
+    flag.owners.emplace_back(owner);
+    if (flag.help.empty()) flag.help = field.help;
+  }
+}
+
+void ChoiceFlags::declare(CLI::App& app, const std::string& group) {
+  for (auto& [name, flag] : flags_) {
+    // The list of owners stands for the defaults, which differ; `catena tasks` shows them.
+    const std::string help = fmt::format("{} [{}]", flag.help, fmt::join(flag.owners, ", "));
+    flag.option = app.add_option(flag_of(name), flag.text, help)->type_name("VALUE")->group(group);
+  }
+}
+
+nlohmann::json ChoiceFlags::values(std::string_view function, std::string_view owner,
+                                   std::span<const FieldInfo> fields) const {
+  nlohmann::json values = nlohmann::json::object();
+  for (const auto& [name, flag] : flags_) {
+    if (flag.option == nullptr || flag.option->count() == 0) continue;
+    if (std::ranges::find(fields, name, &FieldInfo::name) == fields.end()) {
+      std::vector<std::string> known;
+      for (const FieldInfo& field : fields) known.push_back(flag_of(field.name));
+      throw InputError(fmt::format("{}: {} is given, but {} has {}", function, flag_of(name), owner,
+                                   known.empty() ? "no such option" : fmt::format("only {}", fmt::join(known, ", "))));
+    }
+    nlohmann::json value = nlohmann::json::parse(flag.text, nullptr, /*allow_exceptions=*/false);
+    values[name] = value.is_discarded() ? nlohmann::json(flag.text) : std::move(value);
+  }
+  return values;
+}
+
+void add_task_flags(CLI::App& app, TaskFlags& flags, bool with_plugin) {
+  app.add_option("TASK", flags.task, "a built-in simulator (see catena tasks)");
+  if (with_plugin)
+    app.add_option("--plugin", flags.plugin, "a shared library with a simulator (catena_simulator.h), instead of TASK");
+  for (const tasks::TaskEntry& entry : tasks::registry()) flags.options.add(entry.name, entry.options);
+  flags.options.declare(app, "Task options");
+}
+
+tasks::Task chosen_task(std::string_view function, const TaskFlags& flags) {
+  if (!flags.plugin.empty()) {
+    if (!flags.task.empty())
+      throw InputError(fmt::format("{}: TASK and --plugin are given, but only one of them can be", function));
+    static_cast<void>(flags.options.values(function, "a plug-in", {}));
+    tasks::Task task;
+    static_cast<simulate::Model&>(task) = simulate::load_plugin(flags.plugin);
+    task.name = task.simulator.name;
+    task.options = nlohmann::json::object();
+    return task;
+  }
+  if (flags.task.empty()) throw InputError(fmt::format("{}: TASK is missing; catena tasks lists them", function));
+  const tasks::TaskEntry& entry = tasks::registry().at(function, flags.task);
+  return entry.make(flags.options.values(function, entry.name, entry.options));
+}
+
+}  // namespace catena::cli

@@ -1,0 +1,49 @@
+/// TASK and its options on the command line: every option that some task has is a flag; those that the chosen task does
+/// not have are refused. Used by simulate, observe and whoever else needs a task.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catena/core/config.h"
+#include "catena/tasks/task.h"
+
+namespace catena::cli {
+
+/// Flags for the fields of several configurations, of which one is chosen later. Kept as text until then.
+class ChoiceFlags {
+ public:
+  /// Adds a flag per field name; `owner` is the task or proposal that has these fields.
+  void add(std::string_view owner, std::span<const FieldInfo> fields);
+  void declare(CLI::App& app, const std::string& group);
+  /// The given ones as JSON; refuses those that `fields` lacks.
+  nlohmann::json values(std::string_view function, std::string_view owner, std::span<const FieldInfo> fields) const;
+
+ private:
+  struct Flag {
+    std::vector<std::string> owners;
+    std::string help;
+    std::string text;
+    CLI::Option* option = nullptr;
+  };
+  std::map<std::string, Flag> flags_;  // by field name
+};
+
+struct TaskFlags {
+  std::string task;
+  std::string plugin;
+  ChoiceFlags options;
+};
+
+/// Adds TASK and the options of all tasks, and --plugin if wanted.
+void add_task_flags(CLI::App& app, TaskFlags& flags, bool with_plugin);
+
+/// The task that the flags name, or the plug-in as a task of its simulator's name without options.
+tasks::Task chosen_task(std::string_view function, const TaskFlags& flags);
+
+}  // namespace catena::cli

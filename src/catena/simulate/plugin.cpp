@@ -1,0 +1,149 @@
+#include "catena/simulate/plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "catena/core/check.h"
+#include "catena/simulate/catena_simulator.h"
+
+namespace catena::simulate {
+
+namespace {
+
+/// Calls a function of the plug-in; what it throws becomes a sentence (a C interface should not, but C++ can).
+template <class Call>
+auto guarded(const std::string& path, const char* function, Call call) {
+  try {
+    return call();
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("plugin: {} of {} threw an exception: {}", function, path, error.what()));
+  } catch (...) {
+    throw InputError(fmt::format("plugin: {} of {} threw something that is no std::exception", function, path));
+  }
+}
+
+/// An open library and its functions.
+class Library {
+ public:
+  explicit Library(const std::filesystem::path& file) : path_(file.string()) {
+    // A name without a slash would be searched for in the system's directories.
+    const std::string name = path_.find('/') == std::string::npos ? "./" + path_ : path_;
+    handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_ == nullptr) throw FileError(fmt::format("plugin: {} cannot be loaded: {}", path_, ::dlerror()));
+    try {
+      const auto version = symbol<int (*)()>("catena_plugin_version");
+      const int found = guarded(path_, "catena_plugin_version", [&] { return version(); });
+      check::that(found == CATENA_PLUGIN_VERSION, "plugin", fmt::format("the interface version of {}", path_), found,
+                  fmt::format("{}: compile it with this catena's catena_simulator.h", CATENA_PLUGIN_VERSION));
+      describe_ = symbol<const catena_description* (*)()>("catena_plugin_describe");
+      step_ = symbol<decltype(&catena_plugin_step)>("catena_plugin_step");
+    } catch (...) {
+      ::dlclose(handle_);
+      throw;
+    }
+  }
+  ~Library() { ::dlclose(handle_); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  const std::string& path() const { return path_; }
+  const catena_description& describe() const {
+    const catena_description* description = guarded(path_, "catena_plugin_describe", [&] { return describe_(); });
+    check::that(description != nullptr, "plugin", fmt::format("the description of {}", path_), "null", "given");
+    check::at_least("plugin", fmt::format("the size of the description of {}", path_), description->size,
+                    sizeof(catena_description));
+    return *description;
+  }
+
+  void step(const StepInput& input, Stream& stream, StateBlock next) const {
+    catena_random random{
+        &stream,
+        [](void* context, double* out, std::size_t count) { static_cast<Stream*>(context)->fill_normal({out, count}); },
+        [](void* context, double* out, std::size_t count) {
+          static_cast<Stream*>(context)->fill_uniform({out, count});
+        }};
+    CATENA_ASSERT(input.theta.stride == next.stride && input.state.stride == next.stride);
+    const catena_step_input given{sizeof(catena_step_input),
+                                  input.theta.features,
+                                  input.state.features,
+                                  next.lanes,
+                                  next.stride,
+                                  input.theta.data,
+                                  input.state.data,
+                                  input.time};
+    std::array<char, 512> message{};
+    const int status = guarded(path_, "catena_plugin_step",
+                               [&] { return step_(&given, &random, next.data, message.data(), message.size()); });
+    if (status == 0) return;
+    message.back() = 0;
+    throw InputError(fmt::format("plugin: catena_plugin_step of {} failed with code {}: {}", path_, status,
+                                 message[0] == 0 ? "it gave no reason" : message.data()));
+  }
+
+ private:
+  template <class Function>
+  Function symbol(const char* name) const {
+    void* found = ::dlsym(handle_, name);
+    if (found == nullptr)
+      throw InputError(fmt::format("plugin: {} has no function {}, which a catena plug-in must have", path_, name));
+    return reinterpret_cast<Function>(found);
+  }
+
+  std::string path_;
+  void* handle_ = nullptr;
+  const catena_description* (*describe_)() = nullptr;
+  decltype(&catena_plugin_step) step_ = nullptr;
+};
+
+nlohmann::json parse(const std::string& path, const char* what, const char* text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  check::that(!json.is_discarded(), "plugin", fmt::format("{} of {}", what, path), "no JSON", "JSON");
+  return json;
+}
+
+}  // namespace
+
+Model load_plugin(const std::filesystem::path& file) {
+  const auto library = std::make_shared<const Library>(file);
+  const catena_description& description = library->describe();
+  const std::string& path = library->path();
+  const auto given = [&](const void* pointer, const char* what) {
+    check::that(pointer != nullptr, "plugin", fmt::format("{} of {}", what, path), "null", "given");
+  };
+  given(description.name, "name");
+  given(description.state_names, "state_names");
+  given(description.prior_json, "prior_json");
+  check::between("plugin", fmt::format("states of {}", path), description.states, std::size_t{1},
+                 std::size_t{10000000});
+
+  Model model;
+  model.prior = Prior::from_json("plugin", parse(path, "prior_json", description.prior_json));
+  check::at_least("plugin", fmt::format("the number of parameters of {}", path), model.prior.size(), std::size_t{1});
+  model.simulator.name = description.name;
+  model.simulator.parameter_names = model.prior.names();
+  for (std::size_t i = 0; i < description.states; ++i) {
+    given(description.state_names[i], "a name in state_names");
+    model.simulator.state_names.emplace_back(description.state_names[i]);
+  }
+  model.simulator.uses_time = description.uses_time != 0;
+  model.simulator.step = [library](const StepInput& input, Stream& stream, StateBlock next) {
+    library->step(input, stream, next);
+  };
+  if (description.initial_state != nullptr) {
+    std::vector<double> state(description.initial_state, description.initial_state + description.states);
+    check::all_finite("plugin", "initial_state", state);
+    model.initial_state = fixed_state(std::move(state));
+  }
+  model.proposal = description.proposal_json != nullptr ? parse(path, "proposal_json", description.proposal_json)
+                                                        : nlohmann::json{{"proposal", "predictive"}};
+  return model;
+}
+
+}  // namespace catena::simulate

@@ -1,0 +1,82 @@
+#include "catena/simulate/proposal.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "catena/core/check.h"
+
+namespace catena::simulate {
+
+const Registry<ProposalEntry>& proposals() {
+  static const Registry<ProposalEntry> registry(
+      "proposal", {
+                      {"fixed",
+                       "a distribution per coordinate, as the model or {\"states\": a prior} gives it",
+                       {},
+                       make_fixed_proposal},
+                      {"predictive", "states of a few prior-predictive series, plus noise; costs their transitions",
+                       describe_fields<PredictiveSettings>(), make_predictive_proposal},
+                      {"target", "states of given series (--target), plus noise", describe_fields<TargetSettings>(),
+                       make_target_proposal},
+                      {"rollout", "initial states carried on with a fresh theta at each transition",
+                       describe_fields<RolloutSettings>(), make_rollout_proposal},
+                  });
+  return registry;
+}
+
+ProposalPtr make_proposal(std::string_view function, const nlohmann::json& description,
+                          const ProposalContext& context) {
+  check::that(description.is_object() && description.contains("proposal") && description["proposal"].is_string(),
+              function, "the proposal", description.dump(), "an object with a text \"proposal\"");
+  nlohmann::json settings = description;
+  settings.erase("proposal");
+  return proposals().at(function, description["proposal"].get<std::string>()).make(settings, context);
+}
+
+StatePool::StatePool(Matrix states, std::vector<double> times, double noise, bool non_negative)
+    : states_(std::move(states)), times_(std::move(times)), noise_(noise), non_negative_(non_negative) {
+  CATENA_ASSERT(states_.rows() > 0 && states_.rows() == times_.size());
+}
+
+void StatePool::draw(Stream& stream, StateBlock state, double* time) const {
+  for (std::size_t i = 0; i < state.features; ++i) stream.fill_normal({state.feature(i), state.lanes});
+  for (std::size_t l = 0; l < state.lanes; ++l) {
+    const std::size_t chosen = stream.integer(states_.rows());
+    for (std::size_t i = 0; i < state.features; ++i) {
+      const double kept = states_(chosen, i);
+      const double moved = kept + noise_ * state(i, l);
+      state(i, l) = non_negative_ && moved < 0 ? kept : moved;
+    }
+    if (time != nullptr) time[l] = times_[chosen];
+  }
+}
+
+std::string StatePool::fingerprint() const {
+  // FNV-1a (Fowler, Noll and Vo) over the bits of the states.
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const double value : states_.values()) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    for (int shift = 0; shift < 64; shift += 8) hash = (hash ^ ((bits >> shift) & 0xFFU)) * 0x100000001B3U;
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+StatePool pool_states(std::string_view function, std::span<const Matrix> series, double noise, bool non_negative) {
+  std::vector<double> values, times;
+  std::size_t states = 0;
+  for (const Matrix& one : series) {
+    states = one.cols();
+    for (std::size_t t = 0; t < one.rows(); ++t) {
+      if (!std::ranges::all_of(one.row(t), [](double x) { return std::isfinite(x); })) continue;
+      values.insert(values.end(), one.row(t).begin(), one.row(t).end());
+      times.push_back(static_cast<double>(t));
+    }
+  }
+  check::at_least(function, "the number of finite states to propose", times.size(), std::size_t{1});
+  Matrix pool(times.size(), states);
+  std::ranges::copy(values, pool.values().begin());
+  return StatePool(std::move(pool), std::move(times), noise, non_negative);
+}
+
+}  // namespace catena::simulate

@@ -1,0 +1,122 @@
+/// State proposals p̃(x): where training transitions start. Each is one file and one line of the registry in
+/// proposal.cpp; a description in JSON makes it and is what files record: {"proposal": "fixed", its settings}.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/core/config.h"
+#include "catena/core/random.h"
+#include "catena/core/registry.h"
+#include "catena/simulate/model.h"
+
+namespace catena::simulate {
+
+/// Draws states that do not depend on the θ that will move them. Immutable and thread-safe once made.
+class Proposal {
+ public:
+  virtual ~Proposal() = default;
+
+  /// A state for every lane, and its t if `time` is not null (padded as the block is).
+  virtual void draw(Stream& stream, StateBlock state, double* time) const = 0;
+  /// How many transitions in a row a drawn state is carried on for, each with a fresh θ; 1 = every state is drawn.
+  virtual std::size_t rounds() const { return 1; }
+  /// Transitions that were simulated to make this proposal: part of the budget.
+  virtual std::uint64_t cost() const { return 0; }
+  /// What makes the same proposal again, defaults included.
+  virtual nlohmann::json to_json() const = 0;
+};
+
+using ProposalPtr = std::shared_ptr<const Proposal>;
+
+/// What a proposal may be made of.
+struct ProposalContext {
+  const Model& model;
+  Streams streams;                  // of the run: a proposal uses streams.stream("proposal", …)
+  std::vector<Matrix> target = {};  // given series, row t = x^t: for the target proposal
+};
+
+struct ProposalEntry {
+  std::string_view name;
+  std::string_view help;
+  std::vector<FieldInfo> settings;
+  ProposalPtr (*make)(const nlohmann::json& settings, const ProposalContext& context);
+};
+
+const Registry<ProposalEntry>& proposals();
+
+/// The proposal of a description.
+ProposalPtr make_proposal(std::string_view function, const nlohmann::json& description, const ProposalContext& context);
+
+/// Pooled states with noise around them: what the predictive and the target proposal have in common.
+class StatePool {
+ public:
+  StatePool(Matrix states, std::vector<double> times, double noise, bool non_negative);
+  std::size_t size() const { return states_.rows(); }
+  /// A hash of the pooled states, to tell whether two pools are the same.
+  std::string fingerprint() const;
+  /// A state at random plus noise ε; where states are non-negative, a coordinate that ε would push below 0 keeps its
+  /// value without ε.
+  void draw(Stream& stream, StateBlock state, double* time) const;
+
+ private:
+  Matrix states_;
+  std::vector<double> times_;
+  double noise_;
+  bool non_negative_;
+};
+
+/// Pools the finite states of series; `function` names the caller if there is none.
+StatePool pool_states(std::string_view function, std::span<const Matrix> series, double noise, bool non_negative);
+
+// The makers, one file each.
+ProposalPtr make_fixed_proposal(const nlohmann::json& settings, const ProposalContext& context);
+ProposalPtr make_predictive_proposal(const nlohmann::json& settings, const ProposalContext& context);
+ProposalPtr make_target_proposal(const nlohmann::json& settings, const ProposalContext& context);
+ProposalPtr make_rollout_proposal(const nlohmann::json& settings, const ProposalContext& context);
+
+// Their settings.
+struct PredictiveSettings {
+  int series = 50;
+  int length = 100;
+  double noise = 0.1;
+  bool non_negative = false;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.series, "series", "prior-predictive series to simulate", between(1, 1000000));
+    visit(c.length, "length", "transitions of each of them", between(1, 1000000));
+    visit(c.noise, "noise", "standard deviation of what is added to a pooled state", not_negative());
+    visit(c.non_negative, "non_negative", "a coordinate that noise would push below 0 keeps its value", anything());
+  }
+};
+
+struct TargetSettings {
+  double noise = 0.1;
+  bool non_negative = false;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.noise, "noise", "standard deviation of what is added to a given state", not_negative());
+    visit(c.non_negative, "non_negative", "a coordinate that noise would push below 0 keeps its value", anything());
+  }
+};
+
+struct RolloutSettings {
+  int length = 10;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.length, "length", "transitions in a row from one initial state, each with a fresh theta",
+          between(1, 100000));
+  }
+};
+
+}  // namespace catena::simulate

@@ -1,0 +1,44 @@
+// p̃(x) from given series (observed or not): one of their states at random, plus noise. Good for these series, not
+// amortised beyond them.
+
+#include "catena/core/check.h"
+#include "catena/simulate/proposal.h"
+
+namespace catena::simulate {
+
+namespace {
+
+class Target final : public Proposal {
+ public:
+  Target(TargetSettings settings, StatePool pool) : settings_(settings), pool_(std::move(pool)) {}
+  void draw(Stream& stream, StateBlock state, double* time) const override { pool_.draw(stream, state, time); }
+  nlohmann::json to_json() const override {
+    nlohmann::json json = catena::to_json(settings_);
+    json["proposal"] = "target";
+    json["pooled_states"] = pool_.size();  // the states themselves are the user's
+    json["pool"] = pool_.fingerprint();
+    return json;
+  }
+
+ private:
+  TargetSettings settings_;
+  StatePool pool_;
+};
+
+}  // namespace
+
+ProposalPtr make_target_proposal(const nlohmann::json& settings, const ProposalContext& context) {
+  constexpr std::string_view function = "target proposal";
+  nlohmann::json all = settings;
+  if (!all.contains("non_negative") && context.model.predictive.contains("non_negative")) {
+    all["non_negative"] = context.model.predictive["non_negative"];
+  }
+  const auto chosen = from_json<TargetSettings>(function, all);
+  check::at_least(function, "the number of given series", context.target.size(), std::size_t{1});
+  for (const Matrix& series : context.target) {
+    check::equal(function, "the number of columns of a series", series.cols(), context.model.simulator.states());
+  }
+  return std::make_shared<Target>(chosen, pool_states(function, context.target, chosen.noise, chosen.non_negative));
+}
+
+}  // namespace catena::simulate

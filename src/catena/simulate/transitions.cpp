@@ -1,0 +1,120 @@
+#include "catena/simulate/transitions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "catena/core/check.h"
+#include "catena/core/version.h"
+#include "catena/simulate/transitions_plan.h"
+
+namespace catena::simulate {
+
+PreparedPlan::PreparedPlan(const Model& model, const SimulationPlan& plan)
+    : max_invalid(plan.max_invalid), source(model, proposal_of(model, plan), Streams(plan.seed)) {
+  constexpr std::string_view function = "simulate";
+  check::between(function, "max_invalid", plan.max_invalid, 0.0, 1.0);
+  const std::uint64_t cost = source.proposal().cost();
+  check::that(plan.budget > cost, function, "budget", plan.budget,
+              cost == 0 ? std::string("at least 1") : fmt::format("more than {}, what the proposal costs", cost));
+  rows = plan.budget - cost;
+  provenance = {{"catena_version", version()}, {"model", model.simulator.name},
+                {"options", plan.options},     {"proposal", source.proposal().to_json()},
+                {"proposal_cost", cost},       {"seed", plan.seed},
+                {"budget", plan.budget}};
+}
+
+ProposalPtr PreparedPlan::proposal_of(const Model& model, const SimulationPlan& plan) {
+  const nlohmann::json& description = plan.proposal.is_null() ? model.proposal : plan.proposal;
+  return make_proposal("simulate", description, {model, Streams(plan.seed), plan.target});
+}
+
+void PreparedPlan::check_invalid(std::uint64_t invalid) const {
+  const double share = static_cast<double>(invalid) / static_cast<double>(rows);
+  if (share <= max_invalid) return;
+  throw InputError(
+      fmt::format("simulate: the share of transitions whose result is not finite is {:.3g} or more, but must be at "
+                  "most {} (max_invalid): "
+                  "narrow the prior or the proposal, or mend the simulator",
+                  share, max_invalid));
+}
+
+void PreparedPlan::make_blocks(std::size_t first_block, const TransitionRows& to, std::vector<std::size_t>& invalid,
+                               std::size_t index, LanesPerThread& lanes) const {
+  const std::size_t begin = index * source.block_rows(), end = std::min(to.x.rows, begin + source.block_rows());
+  auto& mine = lanes[static_cast<std::size_t>(Parallel::worker())];
+  if (!mine) mine = std::make_unique<TransitionLanes>(source.model(), source.lanes());
+  invalid[index] = source.make_block(first_block + index, *mine, to.slice(begin, end));
+}
+
+bool row_is_finite(ConstMatrixView rows, std::size_t r) {
+  return std::ranges::all_of(rows.row(r), [](double value) { return std::isfinite(value); });
+}
+
+std::size_t drop_invalid_rows(const TransitionRows& rows) {
+  std::size_t kept = 0;
+  for (std::size_t r = 0; r < rows.x_next.rows; ++r) {
+    if (!row_is_finite(rows.x_next, r)) continue;
+    if (kept != r) {
+      for (const MatrixView& part : {rows.z, rows.theta, rows.x, rows.x_next, rows.time}) {
+        std::ranges::copy(part.row(r), part.row(kept).begin());
+      }
+    }
+    ++kept;
+  }
+  return kept;
+}
+
+TransitionBuffer::TransitionBuffer(const Model& model, std::size_t rows)
+    : z(rows, model.simulator.parameters()),
+      theta(rows, model.simulator.parameters()),
+      x(rows, model.simulator.states()),
+      x_next(rows, model.simulator.states()),
+      time(rows, model.simulator.uses_time ? 1 : 0) {}
+
+TransitionRows TransitionBuffer::view() { return {z.view(), theta.view(), x.view(), x_next.view(), time.view()}; }
+
+namespace {
+
+/// The first rows of a matrix; the matrix itself if these are all.
+Matrix first_rows(Matrix matrix, std::size_t rows) {
+  if (matrix.rows() == rows) return matrix;
+  Matrix result(rows, matrix.cols());
+  std::copy_n(matrix.data(), rows * matrix.cols(), result.data());
+  return result;
+}
+
+}  // namespace
+
+TransitionSet simulate(const Model& model, const SimulationPlan& plan, const Parallel& parallel, Progress& progress) {
+  const PreparedPlan prepared(model, plan);
+  TransitionBuffer buffer(model, prepared.rows);
+  const TransitionRows rows = buffer.view();
+  const std::size_t block_rows = prepared.source.block_rows();
+  std::vector<std::size_t> invalid((prepared.rows + block_rows - 1) / block_rows);
+  LanesPerThread lanes(static_cast<std::size_t>(parallel.threads()));
+  progress.start("simulate", "transitions", prepared.rows);
+  parallel.for_each(invalid.size(), [&](std::size_t block) {
+    prepared.make_blocks(0, rows, invalid, block, lanes);
+    progress.advance(std::min(block_rows, prepared.rows - block * block_rows));
+  });
+  progress.finish();
+  std::size_t dropped = 0;
+  for (const std::size_t count : invalid) dropped += count;
+  prepared.check_invalid(dropped);
+  const std::size_t kept = dropped == 0 ? prepared.rows : drop_invalid_rows(rows);
+
+  TransitionSet set;
+  set.z = first_rows(std::move(buffer.z), kept);
+  set.theta = first_rows(std::move(buffer.theta), kept);
+  set.x = first_rows(std::move(buffer.x), kept);
+  set.x_next = first_rows(std::move(buffer.x_next), kept);
+  set.time = first_rows(std::move(buffer.time), kept);
+  set.prior = model.prior;
+  set.state_names = model.simulator.state_names;
+  set.provenance = prepared.provenance;
+  set.provenance["invalid"] = dropped;
+  return set;
+}
+
+}  // namespace catena::simulate

@@ -1,0 +1,63 @@
+/// Transition sets: the training data (z, θ, x^t, x^(t+1)) with the prior and the record of how they were made; in
+/// memory or as a netCDF file, which may be larger than memory. The same plan gives the same data on any number of
+/// threads, in either form, and after any number of interruptions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/core/parallel.h"
+#include "catena/core/progress.h"
+#include "catena/simulate/model.h"
+#include "catena/simulate/prior.h"
+#include "catena/simulate/source.h"
+
+namespace catena::simulate {
+
+struct TransitionSet {
+  Matrix z, theta;   // N × d
+  Matrix x, x_next;  // N × n
+  Matrix time;       // N × 1, or N × 0 if the simulator does not use time
+  Prior prior;       // with the parameters' names
+  std::vector<std::string> state_names;
+  nlohmann::json provenance;  // what made it: model, options, proposal, its cost, seed, budget, invalid rows, version
+
+  std::size_t size() const { return x.rows(); }
+};
+
+/// What to simulate. Everything that decides about the data is here.
+struct SimulationPlan {
+  nlohmann::json proposal;          // null: the model's default
+  std::vector<Matrix> target = {};  // series for the target proposal
+  std::uint64_t budget = 10000;     // transitions in all, the proposal's cost included
+  std::uint64_t seed = 0;
+  double max_invalid = 0.1;  // the largest share of non-finite transitions that is not an error
+  nlohmann::json options = nlohmann::json::object();  // of the task, for the record
+};
+
+/// How it went.
+struct SimulationInfo {
+  std::uint64_t rows = 0;           // kept
+  std::uint64_t invalid = 0;        // dropped: x^(t+1) was not finite
+  std::uint64_t proposal_cost = 0;  // rows + invalid + proposal_cost = budget
+  std::uint64_t resumed_rows = 0;   // found already done
+  nlohmann::json provenance;
+};
+
+/// In memory. Throws InputError if the budget does not even pay the proposal or too many transitions are invalid.
+TransitionSet simulate(const Model& model, const SimulationPlan& plan, const Parallel& parallel, Progress& progress);
+
+/// To a file: PATH.partial grows chunk by chunk and takes its name at the end. With `resume`, goes on with a
+/// PATH.partial of the same plan (a different one is an InputError) if there is one.
+SimulationInfo simulate_to_file(const std::filesystem::path& path, const Model& model, const SimulationPlan& plan,
+                                const Parallel& parallel, Progress& progress, bool resume = false);
+
+/// The whole file in memory.
+TransitionSet read_transitions(const std::filesystem::path& path);
+
+}  // namespace catena::simulate

@@ -1,0 +1,249 @@
+// Transition sets on disk. All transitions are written to PATH.partial, each at its own row, so that what is complete
+// is a number of blocks and resuming needs nothing else. If some are invalid, a last pass copies the others to the
+// final file; a crash in that pass leaves the complete PATH.partial, and resuming repeats the pass.
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "catena/core/check.h"
+#include "catena/files/json.h"
+#include "catena/files/netcdf_rows.h"
+#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions_plan.h"
+
+namespace catena::simulate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kind = "transitions";
+constexpr int format_version = 1;
+constexpr std::size_t batch_bytes = std::size_t{16}
+                                    << 20;  // simulated, written and made safe at a time (twice in memory)
+constexpr std::size_t chunk_bytes = std::size_t{1} << 20;  // of one chunk of the file, over all variables
+
+std::size_t row_bytes(const Model& model) {
+  return sizeof(double) * (2 * model.simulator.parameters() + 2 * model.simulator.states() + 1);
+}
+
+/// Blocks per `bytes`, at least one.
+std::size_t blocks_in(std::size_t bytes, const PreparedPlan& prepared) {
+  return std::max<std::size_t>(1, bytes / row_bytes(prepared.source.model()) / prepared.source.block_rows());
+}
+
+files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
+  const Simulator& simulator = prepared.source.model().simulator;
+  const files::Dimension parameter{"parameter", simulator.parameters()}, state{"state", simulator.states()};
+  files::RowLayout layout;
+  layout.rows = {"transition", rows};
+  layout.chunk_rows = prepared.source.block_rows() * blocks_in(chunk_bytes, prepared);
+  const auto add = [&](const char* name, const files::Dimension& columns, const char* meaning) {
+    files::RowVariable variable;
+    variable.name = name;
+    variable.columns = columns;
+    variable.attributes["long_name"] = meaning;
+    layout.variables.push_back(std::move(variable));
+  };
+  add("z", parameter, "parameters in the space where the prior is N(0, I)");
+  add("theta", parameter, "parameters");
+  add("x", state, "state before the transition");
+  add("x_next", state, "state after the transition");
+  if (simulator.uses_time) add("time", {"time_column", 1}, "t of the state before the transition");
+  return layout;
+}
+
+files::Group header_of(const PreparedPlan& prepared) {
+  const Model& model = prepared.source.model();
+  files::Group header;
+  header.dimensions = {{"parameter", model.simulator.parameters()}, {"state", model.simulator.states()}};
+  header.variables = {{"parameter", {"parameter"}, model.prior.names()},
+                      {"state", {"state"}, model.simulator.state_names}};
+  header.attributes = {{"catena_kind", kind},
+                       {"catena_format_version", format_version},
+                       {"prior", model.prior.to_json().dump()},
+                       {"provenance", prepared.provenance.dump()}};
+  return header;
+}
+
+void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const TransitionRows& rows) {
+  writer.write_rows("z", first_row, rows.z);
+  writer.write_rows("theta", first_row, rows.theta);
+  writer.write_rows("x", first_row, rows.x);
+  writer.write_rows("x_next", first_row, rows.x_next);
+  if (rows.time.cols > 0) writer.write_rows("time", first_row, rows.time);
+}
+
+void read_batch(const files::NetcdfReader& reader, std::size_t first_row, const TransitionRows& rows) {
+  reader.read_rows("z", first_row, rows.z);
+  reader.read_rows("theta", first_row, rows.theta);
+  reader.read_rows("x", first_row, rows.x);
+  reader.read_rows("x_next", first_row, rows.x_next);
+  if (rows.time.cols > 0) reader.read_rows("time", first_row, rows.time);
+}
+
+fs::path with_suffix(fs::path path, std::string_view suffix) { return path += suffix; }
+
+/// The writer of this plan's PATH.partial: the one that is there if it is to be resumed, else a new one.
+files::NetcdfWriter open_writer(const fs::path& path, const PreparedPlan& prepared, bool resume) {
+  const files::RowLayout layout = layout_of(prepared, prepared.rows);
+  const files::Group header = header_of(prepared);
+  if (!resume || !files::NetcdfWriter::has_partial(path)) return {path, layout, header};
+  files::NetcdfWriter writer = files::NetcdfWriter::resume(path);
+  for (const char* name : {"catena_kind", "catena_format_version", "prior", "provenance"}) {
+    const auto found = writer.attributes().find(name);
+    if (found == writer.attributes().end() || found->second != header.attributes.at(name)) {
+      throw InputError(
+          fmt::format("simulate: {}.partial was begun with other settings ({} differs); remove it or do not resume",
+                      path.string(), name));
+    }
+  }
+  CATENA_ASSERT(writer.layout().chunk_rows == layout.chunk_rows && writer.layout().rows == layout.rows);
+  return writer;
+}
+
+/// Calls visit(first row, rows) for batches of [begin, end) of a file.
+template <class Visit>
+void for_batches(const fs::path& path, const PreparedPlan& prepared, std::size_t begin, std::size_t end, Visit visit) {
+  const files::NetcdfReader reader(path);
+  const std::size_t batch = prepared.source.block_rows() * blocks_in(batch_bytes, prepared);
+  for (std::size_t first = begin; first < end; first += batch) {
+    TransitionBuffer buffer(prepared.source.model(), std::min(batch, end - first));
+    read_batch(reader, first, buffer.view());
+    visit(buffer.view());
+  }
+}
+
+/// PATH.partial is complete; PATH shall hold its valid rows.
+void copy_valid(const fs::path& path, const PreparedPlan& prepared, std::uint64_t invalid) {
+  const fs::path partial = with_suffix(path, ".partial"), compact = with_suffix(path, ".compact");
+  {
+    files::NetcdfWriter writer(compact, layout_of(prepared, prepared.rows - invalid), header_of(prepared));
+    std::size_t written = 0;
+    for_batches(partial, prepared, 0, prepared.rows, [&](const TransitionRows& rows) {
+      const std::size_t kept = drop_invalid_rows(rows);
+      write_batch(writer, written, rows.slice(0, kept));
+      written += kept;
+    });
+    writer.set_attribute("invalid", invalid);
+    writer.complete(writer.chunks());
+    writer.finish();
+  }
+  fs::rename(compact, path);
+  fs::remove(partial);
+}
+
+}  // namespace
+
+SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const SimulationPlan& plan,
+                                const Parallel& parallel, Progress& progress, bool resume) {
+  const PreparedPlan prepared(model, plan);
+  auto writer = std::make_optional(open_writer(path, prepared, resume));
+  const std::size_t block_rows = prepared.source.block_rows(), chunk_rows = writer->layout().chunk_rows;
+  const std::size_t chunks_per_batch = std::max<std::size_t>(1, batch_bytes / chunk_bytes);
+  const std::size_t batch_rows = chunk_rows * chunks_per_batch;
+  const std::size_t resumed = writer->complete_rows();
+  std::uint64_t invalid = 0;
+  if (resumed > 0) {
+    for_batches(with_suffix(path, ".partial"), prepared, 0, resumed, [&](const TransitionRows& rows) {
+      for (std::size_t r = 0; r < rows.x_next.rows; ++r) invalid += row_is_finite(rows.x_next, r) ? 0U : 1U;
+    });
+  }
+
+  // Two buffers: while one batch is simulated, the one before is written.
+  const std::size_t largest = std::min(batch_rows, prepared.rows);
+  std::array<TransitionBuffer, 2> buffers{TransitionBuffer(model, largest), TransitionBuffer(model, largest)};
+  LanesPerThread lanes(static_cast<std::size_t>(parallel.threads()));
+  std::size_t waiting_begin = resumed, waiting_end = resumed;  // simulated, not yet written: rows of buffers[1 − now]
+  std::size_t now = 0;
+  progress.start("simulate", "transitions", prepared.rows - resumed);
+  while (waiting_end < prepared.rows || waiting_begin < waiting_end) {
+    const std::size_t begin = waiting_end, end = std::min(prepared.rows, begin + batch_rows);
+    const TransitionRows rows = buffers[now].view().slice(0, end - begin);
+    std::vector<std::size_t> invalid_rows((end - begin + block_rows - 1) / block_rows);
+    parallel.for_each(invalid_rows.size() + 1, [&](std::size_t index) {
+      if (index == 0) {
+        if (waiting_begin == waiting_end) return;
+        write_batch(*writer, waiting_begin, buffers[1 - now].view().slice(0, waiting_end - waiting_begin));
+        writer->complete((waiting_end + chunk_rows - 1) / chunk_rows);
+      } else {
+        prepared.make_blocks(begin / block_rows, rows, invalid_rows, index - 1, lanes);
+        progress.advance(std::min(block_rows, end - begin - (index - 1) * block_rows));
+      }
+    });
+    for (const std::size_t count : invalid_rows) invalid += count;
+    prepared.check_invalid(invalid);
+    waiting_begin = begin;
+    waiting_end = end;
+    now = 1 - now;
+  }
+  progress.finish();
+  check::that(invalid < prepared.rows, "simulate", "the number of finite transitions", 0, "at least 1");
+  if (invalid == 0) {
+    writer->set_attribute("invalid", 0);
+    writer->finish();
+  } else {
+    writer.reset();
+    copy_valid(path, prepared, invalid);
+  }
+
+  SimulationInfo info;
+  info.rows = prepared.rows - invalid;
+  info.invalid = invalid;
+  info.proposal_cost = prepared.source.proposal().cost();
+  info.resumed_rows = resumed;
+  info.provenance = prepared.provenance;
+  info.provenance["invalid"] = invalid;
+  return info;
+}
+
+TransitionSet read_transitions(const fs::path& path) {
+  const files::NetcdfReader reader(path);
+  const auto text = [&](const char* name) -> std::string {
+    const auto found = reader.attributes().find(name);
+    if (found == reader.attributes().end() || !found->second.is_string()) {
+      throw FileError(
+          fmt::format("{}: has no text attribute \"{}\": is it a file of transitions?", path.string(), name));
+    }
+    return found->second.get<std::string>();
+  };
+  if (text("catena_kind") != kind) {
+    throw FileError(fmt::format("{}: holds {}, not {}", path.string(), text("catena_kind"), kind));
+  }
+  const auto found_version = reader.attributes().find("catena_format_version");
+  if (found_version == reader.attributes().end() || found_version->second != format_version) {
+    throw FileError(fmt::format("{}: is of another format version than {}, which this catena reads", path.string(),
+                                format_version));
+  }
+  TransitionSet set;
+  set.prior = Prior::from_json(path.string(), files::parse_json(text("prior"), path.string()));
+  set.provenance = files::parse_json(text("provenance"), path.string());
+  const auto found_invalid = reader.attributes().find("invalid");
+  if (found_invalid != reader.attributes().end()) set.provenance["invalid"] = found_invalid->second;
+  const files::Variable states = reader.read("state");
+  const auto* names = std::get_if<std::vector<std::string>>(&states.values);
+  if (names == nullptr) throw FileError(fmt::format("{}: the names of the states are not texts", path.string()));
+  set.state_names = *names;
+
+  const auto matrix = [&](const char* name, std::size_t columns) {
+    const files::VariableInfo& info = reader.info(name);
+    if (info.dimensions.size() != 2 || info.dimensions[1].size != columns) {
+      throw FileError(fmt::format("{}: {} is no matrix of {} columns", path.string(), name, columns));
+    }
+    return reader.read_rows(name, 0, info.dimensions[0].size);
+  };
+  set.z = matrix("z", set.prior.size());
+  set.theta = matrix("theta", set.prior.size());
+  set.x = matrix("x", set.state_names.size());
+  set.x_next = matrix("x_next", set.state_names.size());
+  const bool has_time = std::ranges::any_of(reader.variables(), [](const auto& v) { return v.name == "time"; });
+  set.time = has_time ? matrix("time", 1) : Matrix(set.x.rows(), 0);
+  for (const Matrix* part : {&set.z, &set.theta, &set.x_next, &set.time}) {
+    if (part->rows() != set.x.rows())
+      throw FileError(fmt::format("{}: its matrices differ in their rows", path.string()));
+  }
+  return set;
+}
+
+}  // namespace catena::simulate

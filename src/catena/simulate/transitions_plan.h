@@ -1,0 +1,45 @@
+/// What simulating in memory and to a file have in common. Internal to simulate/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "catena/simulate/transitions.h"
+
+namespace catena::simulate {
+
+/// Rows of transitions and the memory they are in.
+struct TransitionBuffer {
+  TransitionBuffer(const Model& model, std::size_t rows);
+  TransitionRows view();
+  Matrix z, theta, x, x_next, time;
+};
+
+using LanesPerThread = std::vector<std::unique_ptr<TransitionLanes>>;  // one per worker, made when first used
+
+/// A plan that was checked, with its proposal made.
+struct PreparedPlan {
+  PreparedPlan(const Model& model, const SimulationPlan& plan);
+
+  double max_invalid;
+  TransitionSource source;
+  std::size_t rows = 0;  // to simulate: the budget without the proposal's cost
+  nlohmann::json provenance;
+
+  /// Throws if `invalid` rows of all are too many.
+  void check_invalid(std::uint64_t invalid) const;
+  /// Makes block first_block + index into its place in `to`, whose first row is that of first_block.
+  void make_blocks(std::size_t first_block, const TransitionRows& to, std::vector<std::size_t>& invalid,
+                   std::size_t index, LanesPerThread& lanes) const;
+
+ private:
+  static ProposalPtr proposal_of(const Model& model, const SimulationPlan& plan);
+};
+
+bool row_is_finite(ConstMatrixView rows, std::size_t r);
+/// Moves the rows with a finite x^(t+1) to the front, in their order; returns how many there are.
+std::size_t drop_invalid_rows(const TransitionRows& rows);
+
+}  // namespace catena::simulate
