@@ -5,13 +5,14 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <map>
-#include <set>
+#include <memory>
+#include <optional>
 
 #include "catena/evaluate/reference_file.h"
 #include "catena/files/csv.h"
 #include "catena/tasks/task_density.h"
 #include "common.h"
+#include "task_flags.h"
 #include "verb.h"
 
 namespace catena::cli {
@@ -19,41 +20,17 @@ namespace catena::cli {
 namespace {
 
 struct ReferenceArguments {
-  std::string task, observation, output;
+  TaskFlags task;
+  std::string observation, output;
   int n = 1000;
   bool cache = true;
-  std::map<std::string, std::string> task_options;  // those given, as text
   evaluate::ReferenceSettings settings;
   Common common;
 };
 
-/// One flag for every option of every task; the task, known after parsing, refuses those it does not have.
-void add_task_flags(CLI::App& app, std::map<std::string, std::string>& given) {
-  std::map<std::string, std::set<std::string>> tasks_with;
-  for (const tasks::TaskEntry& task : tasks::registry()) {
-    for (const FieldInfo& option : task.options) tasks_with[option.name].emplace(task.name);
-  }
-  for (const auto& [name, tasks] : tasks_with) {
-    app.add_option_function<std::string>(
-           flag_of(name), [&given, key = name](const std::string& text) { given[key] = text; },
-           fmt::format("option of {}", fmt::join(tasks, ", ")))
-        ->group("Options of tasks (see catena tasks)");
-  }
-}
-
-/// "true", 3, 0.5: what a text on the command line is in JSON; a text stays one.
-nlohmann::json options_json(const std::map<std::string, std::string>& given) {
-  nlohmann::json options = nlohmann::json::object();
-  for (const auto& [name, text] : given) {
-    const nlohmann::json value = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-    options[name] = value.is_discarded() ? nlohmann::json(text) : value;
-  }
-  return options;
-}
-
 int run_reference(const ReferenceArguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
-  const tasks::Task task = tasks::make_task(arguments.task, options_json(arguments.task_options));
+  const tasks::Task task = chosen_task("catena reference", arguments.task);
   const Matrix series = files::read_csv(arguments.observation).values;
   const auto likelihood = tasks::series_likelihood(task, series);
   const auto n = static_cast<std::size_t>(arguments.n);
@@ -96,7 +73,7 @@ int run_reference(const ReferenceArguments& arguments) {
     fmt::print("{}: {} draws from the exact posterior of {} transitions of {} ({}{})\n", arguments.output, arguments.n,
                series.rows() - 1, task.name, report["method"].get<std::string>(), cached ? ", from the cache" : "");
   }
-  return exit_code("reference", outcome);
+  return exit_code("catena reference", outcome);
 }
 
 }  // namespace
@@ -104,12 +81,13 @@ int run_reference(const ReferenceArguments& arguments) {
 Verb reference_verb() {
   return {"reference", "draw from the exact posterior of a built-in task", [](CLI::App& app) -> Run {
             const auto arguments = std::make_shared<ReferenceArguments>();
-            app.add_option("TASK", arguments->task, "name of the task")->required();
-            app.add_option("--observation", arguments->observation, "the series, a CSV file, one state a row")->required();
+            add_task_flags(app, arguments->task, /*with_plugin=*/false);
+            app.add_option("--observation", arguments->observation, "the series, a CSV file, one state a row")
+                ->required()
+                ->type_name("FILE");
             add_flag(app, arguments->n, "-n", "number of near-independent draws", at_least(1));
-            app.add_option("-o,--output", arguments->output, "netCDF file to write")->required();
+            app.add_option("-o,--output", arguments->output, "netCDF file to write")->required()->type_name("FILE");
             add_flag(app, arguments->cache, "--cache", "keep references in the user's cache directory", anything());
-            add_task_flags(app, arguments->task_options);
             add_flags(app, arguments->settings);
             add_common(app, arguments->common, Seeded::yes);
             return [arguments] { return run_reference(*arguments); };
