@@ -20,7 +20,7 @@ setup-clang:
 build: setup build/build.ninja ## the program build/catena, the library and the tests
 	@$(call cmake_build,build)
 
-demo: build ## a first demonstration
+demo: build ## learn from single transitions; compare two exact posteriors
 	@tools/demo
 
 test: build ## all unit tests: GoogleTest, then pytest

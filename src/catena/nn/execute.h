@@ -16,8 +16,8 @@ namespace catena::nn {
 struct Purpose {
   bool parameter_gradients = false;
   bool keep_values = false;            // every node's value can be read after forward(), and forward() may be partial
-  std::vector<Value> input_gradients;  // inputs whose gradients are wanted
-  std::vector<Value> tangents_of;      // inputs that tangents start from
+  std::vector<Value> input_gradients = {};  // inputs whose gradients are wanted
+  std::vector<Value> tangents_of = {};      // inputs that tangents start from
 
   /// Values of inputs and of nodes that nothing consumes; the others share memory, which then stays in the cache.
   static Purpose inference() { return {}; }
