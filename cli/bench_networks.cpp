@@ -1,5 +1,6 @@
-// The paper's score network (5 × 50, GELU, layer norm, noise embedding; d = 4, n = 2) beside the machine's peak. Floating-point
-// operations are those of the matrix products alone: 2 per weight forward, three times that with the backward pass.
+// The paper's score network (5 × 50, GELU, layer norm, noise embedding; d = 4, n = 2) beside the machine's peak.
+// Floating-point operations are those of the matrix products alone: 2 per weight forward, three times that with the
+// backward pass.
 
 #include <algorithm>
 
@@ -38,9 +39,8 @@ double train_step_seconds(BenchContext& context, const nn::Graph& graph, nn::Val
   nn::BatchGradient gradient(graph, loss, batch, Parallel(threads));
   const nn::Optimizer optimizer(graph, {});
   nn::OptimizerState state = optimizer.init(graph.initial_weights(Streams(1)));
-  const nn::BatchGradient::Fill fill = [](nn::Workspace& workspace, std::size_t begin, std::size_t end, std::size_t block) {
-    fill_inputs(workspace, end - begin, block);
-  };
+  const nn::BatchGradient::Fill fill = [](nn::Workspace& workspace, std::size_t begin, std::size_t end,
+                                          std::size_t block) { fill_inputs(workspace, end - begin, block); };
   return context.seconds_per_call([&] {
     gradient.compute(state.weights, batch, fill);
     optimizer.step(state, gradient.gradient(), 1e-4);
@@ -74,7 +74,8 @@ void bench_networks(BenchContext& context) {
   context.record("train_step_ms", 1e3 * one[1], "ms", "forward, backward and AdamW at batch 1,000, one core");
   context.record("train_step_share", train_flops / one[1] / peak, "of peak", "the same, in matrix products");
   context.record("train_step_ms.threads2", 1e3 * two[1], "ms", "the same on two threads");
-  context.record("train_step_share.threads2", train_flops / two[1] / (2 * peak), "of peak", "the same, of two cores' peak");
+  context.record("train_step_share.threads2", train_flops / two[1] / (2 * peak), "of peak",
+                 "the same, of two cores' peak");
   context.record("threads2_speedup", ratios[1], "×", "one thread's time over two threads'");
 }
 

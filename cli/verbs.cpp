@@ -13,12 +13,7 @@ Verb bench_verb();
 const Registry<Verb>& verbs() {
   static const Registry<Verb> registry = [] {
     std::vector<Verb> list = {
-        tasks_verb(),
-        simulate_verb(),
-        observe_verb(),
-        reference_verb(),
-        evaluate_verb(),
-        bench_verb(),
+        tasks_verb(), simulate_verb(), observe_verb(), reference_verb(), evaluate_verb(), bench_verb(),
     };
     return Registry<Verb>("verb", std::move(list));
   }();

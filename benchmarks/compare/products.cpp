@@ -1,9 +1,11 @@
-// Our register tiles beside Debian's OpenBLAS on the products of a layer of 50 units. Not part of the build, because catena does
-// not need OpenBLAS:
+// Our register tiles beside Debian's OpenBLAS on the products of a layer of 50 units. Not part of the build, because
+// catena does not need OpenBLAS:
 //
 //   apt-get install libopenblas-serial-dev && make build
-//   g++ -std=c++20 -O2 -Isrc -I/usr/include/x86_64-linux-gnu/openblas-serial benchmarks/compare/products.cpp build/libcatena.a \
-//       -L/usr/lib/x86_64-linux-gnu/openblas-serial -lopenblas -lfmt -lhwy -o build/compare-products && build/compare-products
+//   g++ -std=c++20 -O2 -Isrc -I/usr/include/x86_64-linux-gnu/openblas-serial benchmarks/compare/products.cpp
+//   build/libcatena.a \
+//       -L/usr/lib/x86_64-linux-gnu/openblas-serial -lopenblas -lfmt -lhwy -o build/compare-products &&
+//       build/compare-products
 //
 // OPENBLAS_CORETYPE=SkylakeX shows what OpenBLAS could do if it knew the core.
 
@@ -51,7 +53,8 @@ int main() {
     const double blas_outer = gflops(flops, [&] {
       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, width, width, lanes, 1, c, lanes, b, lanes, 1, a, width);
     });
-    fmt::print("{:3} lanes   W x: tiles {:5.0f}, OpenBLAS {:5.0f} GFLOP/s   g xᵀ: tiles {:5.0f}, OpenBLAS {:5.0f} GFLOP/s\n",
-               lanes, tiles, blas, tiles_outer, blas_outer);
+    fmt::print(
+        "{:3} lanes   W x: tiles {:5.0f}, OpenBLAS {:5.0f} GFLOP/s   g xᵀ: tiles {:5.0f}, OpenBLAS {:5.0f} GFLOP/s\n",
+        lanes, tiles, blas, tiles_outer, blas_outer);
   }
 }

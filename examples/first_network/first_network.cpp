@@ -1,5 +1,6 @@
-// A small network learns what one transition says about θ. For the Gaussian walk x' = 0.9 x + θ + ε the answer is known: given
-// one transition, θ ~ N((x' − 0.9 x)/2, ½ I), so that the mean of θ can be compared with what the network predicts.
+// A small network learns what one transition says about θ. For the Gaussian walk x' = 0.9 x + θ + ε the answer is
+// known: given one transition, θ ~ N((x' − 0.9 x)/2, ½ I), so that the mean of θ can be compared with what the network
+// predicts.
 //
 // It is also the shortest example of the library as a library: simulate, record a network, train it, use it.
 

@@ -1,5 +1,6 @@
-// Generators are tested by chi-squared over equiprobable bins and streams for independence. Each statistic is compared with the
-// 1 − 1e-5 quantile of its distribution; there are 26 of them below, so that the seeds had a chance of 2.6e-4 to fail.
+// Generators are tested by chi-squared over equiprobable bins and streams for independence. Each statistic is compared
+// with the 1 − 1e-5 quantile of its distribution; there are 26 of them below, so that the seeds had a chance of 2.6e-4
+// to fail.
 
 #include "catena/core/random.h"
 
@@ -166,7 +167,8 @@ TEST(Random, GammasFillEquiprobableBins) {
     for (std::size_t i = 0; i < many; ++i) values.push_back(stream.gamma(shape));
     return values;
   };
-  EXPECT_LT(chi_squared(draws(0.5, 12), bins, [](double x) { return std::erf(std::sqrt(x)); }), chi_squared_bound(bins - 1));
+  EXPECT_LT(chi_squared(draws(0.5, 12), bins, [](double x) { return std::erf(std::sqrt(x)); }),
+            chi_squared_bound(bins - 1));
   EXPECT_LT(chi_squared(draws(1, 13), bins, erlang(1)), chi_squared_bound(bins - 1));
   EXPECT_LT(chi_squared(draws(2, 14), bins, erlang(2)), chi_squared_bound(bins - 1));
   EXPECT_LT(chi_squared(draws(3, 15), bins, erlang(3)), chi_squared_bound(bins - 1));

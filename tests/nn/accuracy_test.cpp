@@ -28,7 +28,8 @@ double gelu_argument(double x) { return 2 * std::sqrt(2 / std::numbers::pi) * (x
 
 // Where a result nears zero, an error of the argument's own rounding shows magnified: gelu and silu are bounded where
 // |argument of the logistic| ≤ 10; beyond, they are within one ULP of x or of 0.
-// The bounds add up the parts: exp 1, sum ½, reciprocal 1, products ½ each; gelu adds 10 times its argument's own half ULP.
+// The bounds add up the parts: exp 1, sum ½, reciprocal 1, products ½ each; gelu adds 10 times its argument's own half
+// ULP.
 const Row rows[] = {
     {"gelu", kernels::Activation::gelu, -3, 20, [](double x) { return x * logistic(gelu_argument(x)); }, 12, 4,
      [](double x) {
@@ -39,11 +40,14 @@ const Row rows[] = {
      [](double x) { return logistic(x) * (1 + x * (1 - logistic(x))); }},
     {"tanh", kernels::Activation::tanh, -20, 20, [](double x) { return std::tanh(x); }, 6, 4,
      [](double x) { return 1 - std::tanh(x) * std::tanh(x); }},
-    {"sigmoid", kernels::Activation::sigmoid, -80, 80, logistic, 4, 2, [](double x) { return logistic(x) * logistic(-x); }},
+    {"sigmoid", kernels::Activation::sigmoid, -80, 80, logistic, 4, 2,
+     [](double x) { return logistic(x) * logistic(-x); }},
     {"softplus", kernels::Activation::softplus, -80, 80,
      [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }, 4, 2, logistic},
-    {"exp", kernels::Activation::exp, -80, 80, [](double x) { return std::exp(x); }, 3, 3, [](double x) { return std::exp(x); }},
-    {"log", kernels::Activation::log, 1e-30, 1e3, [](double x) { return std::log(x); }, 4, 2, [](double x) { return 1 / x; }},
+    {"exp", kernels::Activation::exp, -80, 80, [](double x) { return std::exp(x); }, 3, 3,
+     [](double x) { return std::exp(x); }},
+    {"log", kernels::Activation::log, 1e-30, 1e3, [](double x) { return std::log(x); }, 4, 2,
+     [](double x) { return 1 / x; }},
 };
 
 double ulp(double value) {
@@ -55,7 +59,8 @@ double ulp(double value) {
 
 TEST(Accuracy, OfEveryActivationIsWithinItsBound) {
   catena::testing::for_each_target([] {
-    std::printf("%-6s %-9s %14s %12s %12s\n", kernels::target_name(), "function", "range", "value (ULP)", "slope (ULP)");
+    std::printf("%-6s %-9s %14s %12s %12s\n", kernels::target_name(), "function", "range", "value (ULP)",
+                "slope (ULP)");
     for (const Row& row : rows) {
       constexpr std::size_t count = 1 << 16;
       LaneBlock x(1, count), y(1, count), slope(1, count);
@@ -63,8 +68,9 @@ TEST(Accuracy, OfEveryActivationIsWithinItsBound) {
         const double share = static_cast<double>(l) / (count - 1);
         // Half of the points evenly, half crowding at the low end (at 0 for ranges that cross it).
         const double even = row.low + (row.high - row.low) * share;
-        x(0, l) = static_cast<float>(l % 2 == 0 ? even : row.low > 0 ? row.low * std::pow(row.high / row.low, share)
-                                                                     : even * std::pow(share, 6));
+        x(0, l) = static_cast<float>(l % 2 == 0    ? even
+                                     : row.low > 0 ? row.low * std::pow(row.high / row.low, share)
+                                                   : even * std::pow(share, 6));
       }
       kernels::activate(row.f, x.view(), {}, y.view(), slope.view());
       double worst = 0, worst_slope = 0;
@@ -72,7 +78,8 @@ TEST(Accuracy, OfEveryActivationIsWithinItsBound) {
         const double exact = row.exact(x(0, l));
         const double exact_slope = row.slope(x(0, l));
         worst = std::max(worst, std::abs(y(0, l) - exact) / ulp(exact));
-        worst_slope = std::max(worst_slope, std::abs(slope(0, l) - exact_slope) / ulp(std::max(1.0, std::abs(exact_slope))));
+        worst_slope =
+            std::max(worst_slope, std::abs(slope(0, l) - exact_slope) / ulp(std::max(1.0, std::abs(exact_slope))));
       }
       std::printf("       %-9s %6g … %5g %12.2f %12.2f\n", row.name, row.low, row.high, worst, worst_slope);
       EXPECT_LE(worst, row.bound) << row.name;

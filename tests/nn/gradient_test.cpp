@@ -119,7 +119,8 @@ void check_case(const OperationCase& c, std::size_t lanes) {
     for (std::size_t f = 0; f < g.features; ++f) {
       for (std::size_t l = 0; l < g.lanes; ++l) {
         const double exact = derivative(moved.inputs[i][f][l]);
-        EXPECT_NEAR(g(f, l), exact, tolerance(std::abs(exact))) << "gradient of input " << i << " at " << f << ", " << l;
+        EXPECT_NEAR(g(f, l), exact, tolerance(std::abs(exact)))
+            << "gradient of input " << i << " at " << f << ", " << l;
       }
     }
   }
@@ -127,7 +128,8 @@ void check_case(const OperationCase& c, std::size_t lanes) {
     const ParameterInfo& info = trial.graph.parameters()[p];
     for (std::size_t k = 0; k < info.size(); ++k) {
       const double exact = info.trainable ? derivative(moved.parameters[p][k]) : 0;
-      EXPECT_NEAR(gradient[info.offset + k], exact, tolerance(std::abs(exact))) << "gradient of parameter " << p << " at " << k;
+      EXPECT_NEAR(gradient[info.offset + k], exact, tolerance(std::abs(exact)))
+          << "gradient of parameter " << p << " at " << k;
     }
   }
 

@@ -10,7 +10,9 @@ namespace {
 
 ZBlock block(std::size_t features, std::size_t lanes) { return ZBlock(features, std::vector<Z>(lanes)); }
 
-ParameterInfo matrix(std::size_t rows, std::size_t cols) { return {.name = "w", .rows = rows, .cols = cols, .init = Init::standard_normal}; }
+ParameterInfo matrix(std::size_t rows, std::size_t cols) {
+  return {.name = "w", .rows = rows, .cols = cols, .init = Init::standard_normal};
+}
 ParameterInfo vector(std::size_t rows) { return matrix(rows, 1); }
 ParameterInfo constant(std::size_t rows, std::size_t cols) {
   return {.name = "constant", .rows = rows, .cols = cols, .init = Init::standard_normal, .trainable = false};
@@ -78,7 +80,8 @@ OperationCase repeat_case(Lanes lanes) {
   return {"repeat", {{3, lanes}}, {}, {static_cast<double>(lanes.group)}, [lanes](const Operands& o) {
             ZBlock y = block(3, o.lanes);
             for (std::size_t f = 0; f < 3; ++f) {
-              for (std::size_t l = 0; l < o.lanes; ++l) y[f][l] = o.inputs[0][f][lanes.group == 0 ? 0 : l / lanes.group];
+              for (std::size_t l = 0; l < o.lanes; ++l)
+                y[f][l] = o.inputs[0][f][lanes.group == 0 ? 0 : l / lanes.group];
             }
             return y;
           }};
@@ -92,38 +95,62 @@ std::vector<OperationCase> operation_cases() {
       dense_case(13, 9, false),
       dense_case(1, 1, true),
       dense_case(6, 4, true, Lanes::one()),
-      {"masked_dense", {{5}}, {matrix(6, 5), constant(6, 5), vector(6)}, {}, [](const Operands& o) {
+      {"masked_dense",
+       {{5}},
+       {matrix(6, 5), constant(6, 5), vector(6)},
+       {},
+       [](const Operands& o) {
          std::vector<Z> w = o.parameters[0];
          for (std::size_t k = 0; k < w.size(); ++k) w[k] *= o.parameters[1][k];
          return multiply_matrix(w, 6, o.inputs[0], &o.parameters[2]);
        }},
-      {"bias", {{4}}, {vector(4)}, {}, [](const Operands& o) {
+      {"bias",
+       {{4}},
+       {vector(4)},
+       {},
+       [](const Operands& o) {
          ZBlock y = o.inputs[0];
          for (std::size_t f = 0; f < 4; ++f) {
            for (Z& v : y[f]) v += o.parameters[0][f];
          }
          return y;
        }},
-      {"add", {{4}, {4}}, {}, {-0.75}, [](const Operands& o) {
-         return zip(o.inputs[0], o.inputs[1], [](Z x, Z y) { return x - 0.75 * y; });
-       }},
-      {"multiply", {{4}, {4}}, {}, {}, [](const Operands& o) { return zip(o.inputs[0], o.inputs[1], std::multiplies<Z>()); }},
+      {"add",
+       {{4}, {4}},
+       {},
+       {-0.75},
+       [](const Operands& o) { return zip(o.inputs[0], o.inputs[1], [](Z x, Z y) { return x - 0.75 * y; }); }},
+      {"multiply",
+       {{4}, {4}},
+       {},
+       {},
+       [](const Operands& o) { return zip(o.inputs[0], o.inputs[1], std::multiplies<Z>()); }},
       {"scale", {{4}}, {}, {1.5}, [](const Operands& o) { return map(o.inputs[0], [](Z x) { return 1.5 * x; }); }},
-      {"scale_lanes", {{1}, {4}}, {}, {}, [](const Operands& o) {
+      {"scale_lanes",
+       {{1}, {4}},
+       {},
+       {},
+       [](const Operands& o) {
          ZBlock y = o.inputs[1];
          for (auto& row : y) {
            for (std::size_t l = 0; l < row.size(); ++l) row[l] *= o.inputs[0][0][l];
          }
          return y;
        }},
-      {"concatenate", {{2}, {1}, {3}}, {}, {}, [](const Operands& o) {
+      {"concatenate",
+       {{2}, {1}, {3}},
+       {},
+       {},
+       [](const Operands& o) {
          ZBlock y;
          for (const ZBlock& x : o.inputs) y.insert(y.end(), x.begin(), x.end());
          return y;
        }},
-      {"slice", {{6}}, {}, {2, 5}, [](const Operands& o) {
-         return ZBlock(o.inputs[0].begin() + 2, o.inputs[0].begin() + 5);
-       }},
+      {"slice",
+       {{6}},
+       {},
+       {2, 5},
+       [](const Operands& o) { return ZBlock(o.inputs[0].begin() + 2, o.inputs[0].begin() + 5); }},
       activation("gelu", gelu),
       activation("gelu", gelu, 2),
       activation("silu", [](Z x) { return x / (1.0 + std::exp(-x)); }),
@@ -132,24 +159,39 @@ std::vector<OperationCase> operation_cases() {
       activation("softplus", [](Z x) { return std::log(1.0 + std::exp(x)); }),
       activation("exp", [](Z x) { return std::exp(x); }),
       {"log", {{5}}, {}, {}, [](const Operands& o) { return map(o.inputs[0], [](Z x) { return std::log(x); }); }, true},
-      {"layer_norm", {{7}}, {vector(7), vector(7)}, {}, [](const Operands& o) {
-         return normalise(o.inputs[0], o.parameters[0], o.parameters[1]);
-       }},
-      {"residual_norm", {{7}, {7}, {7}}, {vector(7), vector(7), vector(7)}, {}, [](const Operands& o) {
+      {"layer_norm",
+       {{7}},
+       {vector(7), vector(7)},
+       {},
+       [](const Operands& o) { return normalise(o.inputs[0], o.parameters[0], o.parameters[1]); }},
+      {"residual_norm",
+       {{7}, {7}, {7}},
+       {vector(7), vector(7), vector(7)},
+       {},
+       [](const Operands& o) {
          ZBlock r = zip(o.inputs[0], o.inputs[1], std::plus<Z>());
          for (std::size_t f = 0; f < r.size(); ++f) {
-           for (std::size_t l = 0; l < r[f].size(); ++l) r[f][l] = gelu(r[f][l] + o.parameters[0][f]) + o.inputs[2][f][l];
+           for (std::size_t l = 0; l < r[f].size(); ++l)
+             r[f][l] = gelu(r[f][l] + o.parameters[0][f]) + o.inputs[2][f][l];
          }
          return normalise(r, o.parameters[1], o.parameters[2]);
        }},
-      {"lane_dot", {{4}, {4}}, {}, {}, [](const Operands& o) {
+      {"lane_dot",
+       {{4}, {4}},
+       {},
+       {},
+       [](const Operands& o) {
          ZBlock y = block(1, o.lanes);
          for (std::size_t f = 0; f < 4; ++f) {
            for (std::size_t l = 0; l < o.lanes; ++l) y[0][l] += o.inputs[0][f][l] * o.inputs[1][f][l];
          }
          return y;
        }},
-      {"lane_matvec", {{12}, {4}}, {}, {}, [](const Operands& o) {
+      {"lane_matvec",
+       {{12}, {4}},
+       {},
+       {},
+       [](const Operands& o) {
          ZBlock y = block(3, o.lanes);
          for (std::size_t i = 0; i < 3; ++i) {
            for (std::size_t j = 0; j < 4; ++j) {
@@ -158,7 +200,11 @@ std::vector<OperationCase> operation_cases() {
          }
          return y;
        }},
-      {"logsumexp_lanes", {{3}}, {}, {}, [](const Operands& o) {
+      {"logsumexp_lanes",
+       {{3}},
+       {},
+       {},
+       [](const Operands& o) {
          ZBlock y = block(3, 1);
          for (std::size_t f = 0; f < 3; ++f) {
            for (const Z x : o.inputs[0][f]) y[f][0] += std::exp(x);
@@ -166,7 +212,11 @@ std::vector<OperationCase> operation_cases() {
          }
          return y;
        }},
-      {"sum_groups", {{3}}, {}, {5}, [](const Operands& o) {
+      {"sum_groups",
+       {{3}},
+       {},
+       {5},
+       [](const Operands& o) {
          ZBlock y = block(3, (o.lanes + 4) / 5);
          for (std::size_t f = 0; f < 3; ++f) {
            for (std::size_t l = 0; l < o.lanes; ++l) y[f][l / 5] += o.inputs[0][f][l];
@@ -175,7 +225,11 @@ std::vector<OperationCase> operation_cases() {
        }},
       repeat_case(Lanes::one()),
       repeat_case(Lanes::grouped(5)),
-      {"fourier", {{1}}, {constant(3, 1)}, {}, [](const Operands& o) {
+      {"fourier",
+       {{1}},
+       {constant(3, 1)},
+       {},
+       [](const Operands& o) {
          ZBlock y = block(6, o.lanes);
          for (std::size_t k = 0; k < 3; ++k) {
            for (std::size_t l = 0; l < o.lanes; ++l) {

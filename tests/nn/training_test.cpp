@@ -1,4 +1,5 @@
-// Training: the same bits for any number of threads, no allocation in the loop, and an optimiser that equals its formula.
+// Training: the same bits for any number of threads, no allocation in the loop, and an optimiser that equals its
+// formula.
 
 #include <gtest/gtest.h>
 
@@ -102,7 +103,8 @@ TEST(Training, AllocatesNothingInItsLoops) {
   for (int i = 0; i < 10; ++i) replay();
   EXPECT_EQ(allocation_count() - before, 0);
 
-  // A whole batch gradient on one thread: a fixed handful of allocations at most (the loop's closures), none per sample.
+  // A whole batch gradient on one thread: a fixed handful of allocations at most (the loop's closures), none per
+  // sample.
   BatchGradient batch(problem.graph, problem.loss, 1000, Parallel(1));
   const BatchGradient::Fill nothing = [](Workspace&, std::size_t, std::size_t, std::size_t) {};
   batch.compute(weights, 1000, nothing);
@@ -134,7 +136,8 @@ TEST(Workspace, ReplaysOnlyWhatDependsOnAChangedInput) {
   problem.fill(Streams(2), 0)(partial, 0, 64, 0);
   partial.forward(weights, 64);
   for (Workspace* workspace : {&partial, &whole}) problem.fill(Streams(2), 1)(*workspace, 0, 64, 0);
-  // All inputs are new now, but only the first (the variable) is said to have changed: the others' parts are the old ones.
+  // All inputs are new now, but only the first (the variable) is said to have changed: the others' parts are the old
+  // ones.
   problem.fill(Streams(2), 0)(whole, 0, 64, 0);
   {
     Workspace fresh(problem.graph, 64, Purpose::inference());
@@ -162,7 +165,8 @@ TEST(Network, ReverseAndTangentAgreeOnTheWholeNetwork) {
     const Problem problem(level);
     const auto weights = problem.graph.initial_weights(Streams(1));
     Purpose purpose;
-    purpose.input_gradients = purpose.tangents_of = {problem.network.variable, problem.network.condition, problem.network.level};
+    purpose.input_gradients =
+        purpose.tangents_of = {problem.network.variable, problem.network.condition, problem.network.level};
     Workspace workspace(problem.graph, 64, purpose);
     problem.fill(Streams(2), 0)(workspace, 0, 50, 0);
     workspace.forward(weights, 50);

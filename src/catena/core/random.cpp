@@ -73,7 +73,8 @@ double Stream::normal() {
 
 double Stream::gamma(double shape) {
   check::positive("gamma", "shape", shape);
-  // Marsaglia and Tsang (2000); a shape below 1 is lifted by U^(1/shape), in logarithms so that it cannot underflow early.
+  // Marsaglia and Tsang (2000); a shape below 1 is lifted by U^(1/shape), in logarithms so that it cannot underflow
+  // early.
   if (shape < 1) {
     const double lifted = gamma(shape + 1);
     return std::exp(std::log(lifted) + std::log(uniform()) / shape);

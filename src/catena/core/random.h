@@ -20,10 +20,10 @@ class Stream {
   Stream(std::uint64_t key, std::uint64_t index) : key_(key), index_(index) {}
 
   // One draw at a time.
-  std::uint64_t bits();              ///< 64 random bits
-  double uniform();                  ///< (0, 1), both ends excluded
-  double normal();                   ///< N(0, 1)
-  double gamma(double shape);        ///< Gamma(shape, 1), shape > 0
+  std::uint64_t bits();                        ///< 64 random bits
+  double uniform();                            ///< (0, 1), both ends excluded
+  double normal();                             ///< N(0, 1)
+  double gamma(double shape);                  ///< Gamma(shape, 1), shape > 0
   std::uint64_t integer(std::uint64_t bound);  ///< 0 … bound − 1, exactly uniform; bound ≥ 1
 
   // Many at once, vectorised.
@@ -39,8 +39,8 @@ class Stream {
 
  private:
   std::uint64_t key_;
-  std::uint64_t index_;        // high half of Philox's counter: one value per stream of the same name
-  std::uint64_t position_ = 0; // low half: blocks of four 32-bit words used so far
+  std::uint64_t index_;         // high half of Philox's counter: one value per stream of the same name
+  std::uint64_t position_ = 0;  // low half: blocks of four 32-bit words used so far
   std::array<std::uint64_t, 2> buffer_{};
   int buffered_ = 0;
   double spare_normal_ = 0;

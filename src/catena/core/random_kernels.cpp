@@ -96,8 +96,8 @@ void uniforms(const U* words, std::size_t count, T* out) {
   }
 }
 
-/// Runs `transform(words, number of T's, destination)` chunk by chunk; a last, partial chunk goes through a buffer, so that every
-/// value is computed by the same vector code wherever it stands.
+/// Runs `transform(words, number of T's, destination)` chunk by chunk; a last, partial chunk goes through a buffer, so
+/// that every value is computed by the same vector code wherever it stands.
 template <class T, class Transform>
 std::uint64_t in_chunks(std::uint64_t key, std::uint64_t index, std::uint64_t position, std::span<T> out,
                         Transform transform) {
@@ -140,10 +140,18 @@ std::uint64_t fill_normal(std::uint64_t key, std::uint64_t index, std::uint64_t 
   });
 }
 
-std::uint64_t UniformDouble(std::uint64_t k, std::uint64_t i, std::uint64_t p, std::span<double> out) { return fill_uniform(k, i, p, out); }
-std::uint64_t UniformFloat(std::uint64_t k, std::uint64_t i, std::uint64_t p, std::span<float> out) { return fill_uniform(k, i, p, out); }
-std::uint64_t NormalDouble(std::uint64_t k, std::uint64_t i, std::uint64_t p, std::span<double> out) { return fill_normal(k, i, p, out); }
-std::uint64_t NormalFloat(std::uint64_t k, std::uint64_t i, std::uint64_t p, std::span<float> out) { return fill_normal(k, i, p, out); }
+std::uint64_t UniformDouble(std::uint64_t k, std::uint64_t i, std::uint64_t p, std::span<double> out) {
+  return fill_uniform(k, i, p, out);
+}
+std::uint64_t UniformFloat(std::uint64_t k, std::uint64_t i, std::uint64_t p, std::span<float> out) {
+  return fill_uniform(k, i, p, out);
+}
+std::uint64_t NormalDouble(std::uint64_t k, std::uint64_t i, std::uint64_t p, std::span<double> out) {
+  return fill_normal(k, i, p, out);
+}
+std::uint64_t NormalFloat(std::uint64_t k, std::uint64_t i, std::uint64_t p, std::span<float> out) {
+  return fill_normal(k, i, p, out);
+}
 
 }  // namespace catena::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

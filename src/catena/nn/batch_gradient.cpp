@@ -9,7 +9,11 @@ namespace catena::nn {
 
 BatchGradient::BatchGradient(const Graph& graph, Value loss, std::size_t largest_batch, Parallel parallel,
                              std::size_t block_lanes)
-    : graph_(&graph), loss_(loss), parallel_(std::move(parallel)), block_lanes_(block_lanes), stride_(graph.parameter_count()) {
+    : graph_(&graph),
+      loss_(loss),
+      parallel_(std::move(parallel)),
+      block_lanes_(block_lanes),
+      stride_(graph.parameter_count()) {
   CATENA_ASSERT(graph.node(loss).features == 1 && graph.node(loss).lanes == Lanes::each());
   CATENA_ASSERT(largest_batch > 0);
   for (int i = 0; i < parallel_.threads(); ++i) workspaces_.emplace_back(graph, block_lanes, Purpose::training());

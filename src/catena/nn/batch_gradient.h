@@ -1,5 +1,6 @@
-/// The gradient of a batch's mean loss: the batch is cut into lane blocks, the blocks are shared among threads, and their
-/// gradients are added in the order of the blocks, so that the result has the same bits for any number of threads.
+/// The gradient of a batch's mean loss: the batch is cut into lane blocks, the blocks are shared among threads, and
+/// their gradients are added in the order of the blocks, so that the result has the same bits for any number of
+/// threads.
 #pragma once
 
 #include <functional>
@@ -15,10 +16,13 @@ namespace catena::nn {
 
 class BatchGradient {
  public:
-  /// loss: one feature, one value per lane. Blocks of 128 lanes keep a network of some 50 units within the second cache.
-  BatchGradient(const Graph& graph, Value loss, std::size_t largest_batch, Parallel parallel, std::size_t block_lanes = 128);
+  /// loss: one feature, one value per lane. Blocks of 128 lanes keep a network of some 50 units within the second
+  /// cache.
+  BatchGradient(const Graph& graph, Value loss, std::size_t largest_batch, Parallel parallel,
+                std::size_t block_lanes = 128);
 
-  /// Writes the inputs of samples [begin, end) of the batch into lanes 0 … end − begin − 1. `block` is a number for streams.
+  /// Writes the inputs of samples [begin, end) of the batch into lanes 0 … end − begin − 1. `block` is a number for
+  /// streams.
   using Fill = std::function<void(Workspace& workspace, std::size_t begin, std::size_t end, std::size_t block)>;
 
   /// Mean loss over the batch; its gradient with respect to the weights is left in gradient().

@@ -4,8 +4,8 @@
 
 namespace catena::nn {
 
-ConditionalNetwork record_conditional_network(Graph& graph, const ConditionalNetworkConfig& config, std::size_t variables,
-                                              std::size_t conditions, Lanes level_lanes) {
+ConditionalNetwork record_conditional_network(Graph& graph, const ConditionalNetworkConfig& config,
+                                              std::size_t variables, std::size_t conditions, Lanes level_lanes) {
   check_config("network", config);
   const auto width = static_cast<std::size_t>(config.width);
   ConditionalNetwork network;

@@ -30,8 +30,9 @@ struct ConditionalNetwork {
   Value output;
 };
 
-/// Records the network. `level` has one feature; with Lanes::one() all lanes share it and its embedding is computed once.
-ConditionalNetwork record_conditional_network(Graph& graph, const ConditionalNetworkConfig& config, std::size_t variables,
-                                              std::size_t conditions, Lanes level_lanes);
+/// Records the network. `level` has one feature; with Lanes::one() all lanes share it and its embedding is computed
+/// once.
+ConditionalNetwork record_conditional_network(Graph& graph, const ConditionalNetworkConfig& config,
+                                              std::size_t variables, std::size_t conditions, Lanes level_lanes);
 
 }  // namespace catena::nn

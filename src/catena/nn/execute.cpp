@@ -183,8 +183,8 @@ void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::
     node.operation->forward({std::span(operand_values_).subspan(step.first_operand, step.operands),
                              std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
                              std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
-                             node.attributes, block(values_, step.node, lanes), saved(step.node, lanes),
-                             scratch_, step.needs_reverse || step.needs_tangent, lanes});
+                             node.attributes, block(values_, step.node, lanes), saved(step.node, lanes), scratch_,
+                             step.needs_reverse || step.needs_tangent, lanes});
   }
 }
 
@@ -210,8 +210,8 @@ void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value
     node.operation->reverse({std::span(operand_values_).subspan(step->first_operand, step->operands),
                              std::span(parameter_values_).subspan(step->first_parameter, step->parameters),
                              std::span(parameter_infos_).subspan(step->first_parameter, step->parameters),
-                             node.attributes, block(values_, step->node, lanes), saved(step->node, lanes),
-                             scratch_, block(gradients_, step->node, lanes),
+                             node.attributes, block(values_, step->node, lanes), saved(step->node, lanes), scratch_,
+                             block(gradients_, step->node, lanes),
                              std::span(operand_gradients_).subspan(step->first_operand, step->operands),
                              std::span<const bool>(accumulate_.get() + step->first_operand, step->operands),
                              std::span(parameter_gradients_).subspan(step->first_parameter, step->parameters), lanes});
@@ -233,8 +233,8 @@ void Workspace::tangents(std::span<const float> weights, std::size_t lanes) {
     node.operation->tangent({std::span(operand_values_).subspan(step.first_operand, step.operands),
                              std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
                              std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
-                             node.attributes, block(values_, step.node, lanes), saved(step.node, lanes),
-                             scratch_, std::span(operand_tangents_).subspan(step.first_operand, step.operands),
+                             node.attributes, block(values_, step.node, lanes), saved(step.node, lanes), scratch_,
+                             std::span(operand_tangents_).subspan(step.first_operand, step.operands),
                              block(tangents_, step.node, lanes), lanes});
   }
 }

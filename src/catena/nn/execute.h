@@ -15,7 +15,7 @@ namespace catena::nn {
 /// What a workspace is made for.
 struct Purpose {
   bool parameter_gradients = false;
-  bool keep_values = false;            // every node's value can be read after forward(), and forward() may be partial
+  bool keep_values = false;  // every node's value can be read after forward(), and forward() may be partial
   std::vector<Value> input_gradients = {};  // inputs whose gradients are wanted
   std::vector<Value> tangents_of = {};      // inputs that tangents start from
 
@@ -24,7 +24,8 @@ struct Purpose {
   static Purpose training() { return {true, true, {}, {}}; }
 };
 
-/// Values, gradients and tangents for blocks of up to `lanes` lanes. Derivatives need all values, so they are kept then.
+/// Values, gradients and tangents for blocks of up to `lanes` lanes. Derivatives need all values, so they are kept
+/// then.
 class Workspace {
  public:
   Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpose);
@@ -45,7 +46,8 @@ class Workspace {
   void forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed = all_inputs);
 
   /// From ∂L/∂output, written into gradient(output) by the caller, to the gradients of parameters (added to
-  /// `weight_gradients`, as long as the weights; empty if not wanted) and inputs. Follows a forward() of the same lanes.
+  /// `weight_gradients`, as long as the weights; empty if not wanted) and inputs. Follows a forward() of the same
+  /// lanes.
   void reverse(std::span<const float> weights, std::size_t lanes, Value output, std::span<float> weight_gradients);
 
   /// From input tangents, written into tangent(input) by the caller, to the tangent of every node. Follows a forward().

@@ -66,7 +66,8 @@ AlignedVector<float> Graph::initial_weights(const Streams& streams) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const ParameterInfo& info = parameters_[i];
     Stream stream = streams.stream("weights", i);
-    const double scale = info.scale / (info.init == Init::scaled_normal ? std::sqrt(static_cast<double>(info.cols)) : 1);
+    const double scale =
+        info.scale / (info.init == Init::scaled_normal ? std::sqrt(static_cast<double>(info.cols)) : 1);
     for (std::size_t k = 0; k < info.size(); ++k) {
       double value = info.init == Init::ones ? 1 : 0;
       if (info.init == Init::standard_normal) value = stream.normal();

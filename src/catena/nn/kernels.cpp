@@ -39,14 +39,22 @@ HWY_INLINE void store_or_add(V v, Block x, std::size_t f, std::size_t l, bool ad
 template <class Body>
 HWY_INLINE void with_activation(Activation f, Body body) {
   switch (f) {
-    case Activation::identity: return body(Identity());
-    case Activation::gelu: return body(Gelu());
-    case Activation::silu: return body(Silu());
-    case Activation::tanh: return body(Tanh());
-    case Activation::sigmoid: return body(Sigmoid());
-    case Activation::softplus: return body(Softplus());
-    case Activation::exp: return body(Exp());
-    case Activation::log: return body(Log());
+    case Activation::identity:
+      return body(Identity());
+    case Activation::gelu:
+      return body(Gelu());
+    case Activation::silu:
+      return body(Silu());
+    case Activation::tanh:
+      return body(Tanh());
+    case Activation::sigmoid:
+      return body(Sigmoid());
+    case Activation::softplus:
+      return body(Softplus());
+    case Activation::exp:
+      return body(Exp());
+    case Activation::log:
+      return body(Log());
   }
 }
 
@@ -57,7 +65,8 @@ void Activate(Activation kind, ConstBlock x, ConstBlock e, Block y, Block slope)
       return e.data == nullptr ? v : hn::Add(v, load(e, i, l));
     };
     if (slope.data == nullptr) {
-      for_vectors(x.features, x.lanes, [&](std::size_t i, std::size_t l) { store(f(argument(i, l), nullptr), y, i, l); });
+      for_vectors(x.features, x.lanes,
+                  [&](std::size_t i, std::size_t l) { store(f(argument(i, l), nullptr), y, i, l); });
       return;
     }
     for_vectors(x.features, x.lanes, [&](std::size_t i, std::size_t l) {
@@ -115,7 +124,8 @@ HWY_INLINE float sum_lanes(std::size_t lanes, Product product) {
 }
 
 void AddRowSums(ConstBlock x, float* sums) {
-  for (std::size_t f = 0; f < x.features; ++f) sums[f] += sum_lanes(x.lanes, [&](std::size_t l) { return load(x, f, l); });
+  for (std::size_t f = 0; f < x.features; ++f)
+    sums[f] += sum_lanes(x.lanes, [&](std::size_t l) { return load(x, f, l); });
 }
 
 void AddRowDots(ConstBlock x, ConstBlock y, float* sums) {
@@ -139,7 +149,8 @@ void ScaleLanes(ConstBlock s, ConstBlock x, Block out, bool accumulate) {
   });
 }
 
-/// Calls body(chunk size, first lane) for chunks of four vectors and then of one: enough independent work to hide latency.
+/// Calls body(chunk size, first lane) for chunks of four vectors and then of one: enough independent work to hide
+/// latency.
 template <class Body>
 HWY_INLINE void for_chunks(std::size_t lanes, Body body) {
   const std::size_t n = hn::Lanes(D());
@@ -284,8 +295,8 @@ void ActivateAddNormaliseReverse(const NormReverseCall& call) {
   collect(partial_b, call.b);
 }
 
-void ActivateAddNormaliseTangent(ConstBlock slope, ConstBlock normalised, ConstBlock inverse_deviation, const float* gamma,
-                                 ConstBlock u, ConstBlock e, ConstBlock h, Block y) {
+void ActivateAddNormaliseTangent(ConstBlock slope, ConstBlock normalised, ConstBlock inverse_deviation,
+                                 const float* gamma, ConstBlock u, ConstBlock e, ConstBlock h, Block y) {
   // ṙ = f'·(u̇ + ė) + ḣ;  ẏ = γ v (ṙ − mean(ṙ) − x̂ mean(ṙ x̂))
   const std::size_t n = hn::Lanes(D());
   const float share = 1.0F / static_cast<float>(y.features);
@@ -396,7 +407,9 @@ void multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate) {
 void scale(float alpha, ConstBlock x, Block out, bool accumulate) {
   HWY_DYNAMIC_DISPATCH(Scale)(alpha, x, out, accumulate);
 }
-void add_scaled(ConstBlock x, float alpha, ConstBlock y, Block out) { HWY_DYNAMIC_DISPATCH(AddScaled)(x, alpha, y, out); }
+void add_scaled(ConstBlock x, float alpha, ConstBlock y, Block out) {
+  HWY_DYNAMIC_DISPATCH(AddScaled)(x, alpha, y, out);
+}
 void fill_rows(const float* values, Block out) { HWY_DYNAMIC_DISPATCH(FillRows)(values, out); }
 void add_bias(ConstBlock x, const float* bias, Block out) { HWY_DYNAMIC_DISPATCH(AddBias)(x, bias, out); }
 void add_row_sums(ConstBlock x, float* sums) { HWY_DYNAMIC_DISPATCH(AddRowSums)(x, sums); }
@@ -422,7 +435,9 @@ void logsumexp_rows(ConstBlock x, Block out) { HWY_DYNAMIC_DISPATCH(LogSumExpRow
 void softmax_scaled(ConstBlock x, ConstBlock y, ConstBlock g, Block out, bool accumulate) {
   HWY_DYNAMIC_DISPATCH(SoftmaxScaled)(x, y, g, out, accumulate);
 }
-void softmax_dot(ConstBlock x, ConstBlock y, ConstBlock t, Block out) { HWY_DYNAMIC_DISPATCH(SoftmaxDot)(x, y, t, out); }
+void softmax_dot(ConstBlock x, ConstBlock y, ConstBlock t, Block out) {
+  HWY_DYNAMIC_DISPATCH(SoftmaxDot)(x, y, t, out);
+}
 const char* target_name() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
 
 }  // namespace kernels

@@ -1,5 +1,6 @@
 /// The vectorised inner loops of the operations, dispatched to the machine's instruction set at run time. All work on
-/// rows of lanes and may touch memory up to the next multiple of 16 lanes; what is summed across lanes stops at `lanes`.
+/// rows of lanes and may touch memory up to the next multiple of 16 lanes; what is summed across lanes stops at
+/// `lanes`.
 #pragma once
 
 #include <cstddef>
@@ -58,8 +59,8 @@ struct NormReverseCall {
 void activate_add_normalise_reverse(const NormReverseCall& call);
 
 /// The tangent of y from the tangents of u, e, h (null data: zero).
-void activate_add_normalise_tangent(ConstBlock slope, ConstBlock normalised, ConstBlock inverse_deviation, const float* gamma,
-                                    ConstBlock u, ConstBlock e, ConstBlock h, Block y);
+void activate_add_normalise_tangent(ConstBlock slope, ConstBlock normalised, ConstBlock inverse_deviation,
+                                    const float* gamma, ConstBlock u, ConstBlock e, ConstBlock h, Block y);
 
 /// cos and sin of 2π w_k x: rows 0 … K−1 and K … 2K−1; derivatives with respect to x go to slope unless null.
 void fourier(const float* frequencies, ConstBlock x, Block y, Block slope);

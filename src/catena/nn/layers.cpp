@@ -41,17 +41,18 @@ Value repeat(Graph& graph, Value x) {
 
 Value layer_norm(Graph& graph, const std::string& name, Value x) {
   const std::size_t features = graph.features(x);
-  return graph.apply("layer_norm", {x},
-                     {vector(graph, name + ".gamma", features, Init::ones), vector(graph, name + ".beta", features, Init::zeros)});
+  return graph.apply(
+      "layer_norm", {x},
+      {vector(graph, name + ".gamma", features, Init::ones), vector(graph, name + ".beta", features, Init::zeros)});
 }
 
 Value residual_layer(Graph& graph, const std::string& name, Value h, Value e) {
   const std::size_t features = graph.features(h);
   const Value u = dense(graph, name, h, features, {.bias = false});
-  return graph.apply("residual_norm", {u, e, h},
-                     {vector(graph, name + ".bias", features, Init::zeros),
-                      vector(graph, name + ".gamma", features, Init::ones),
-                      vector(graph, name + ".beta", features, Init::zeros)});
+  return graph.apply(
+      "residual_norm", {u, e, h},
+      {vector(graph, name + ".bias", features, Init::zeros), vector(graph, name + ".gamma", features, Init::ones),
+       vector(graph, name + ".beta", features, Init::zeros)});
 }
 
 Value fourier_features(Graph& graph, const std::string& name, Value x, std::size_t count, double spread) {

@@ -33,7 +33,8 @@ Value residual_layer(Graph& graph, const std::string& name, Value h, Value e);
 /// cos and sin of 2π w x with `count`/2 frequencies w ~ N(0, spread²), fixed.
 Value fourier_features(Graph& graph, const std::string& name, Value x, std::size_t count, double spread);
 
-/// Dense layers of the given width with an activation ("gelu", "silu", "tanh") after each, then a dense layer to `features`.
+/// Dense layers of the given width with an activation ("gelu", "silu", "tanh") after each, then a dense layer to
+/// `features`.
 Value mlp(Graph& graph, const std::string& name, Value x, std::size_t width, std::size_t hidden_layers,
           std::size_t features, std::string_view activation);
 

@@ -1,5 +1,5 @@
-/// What an operation of the graph is: three functions on lane blocks and a rule for shapes. A new operation is one file in
-/// ops/ and one line in registry.cpp; the engine does not change, and the gradient tests find it in the registry.
+/// What an operation of the graph is: three functions on lane blocks and a rule for shapes. A new operation is one file
+/// in ops/ and one line in registry.cpp; the engine does not change, and the gradient tests find it in the registry.
 #pragma once
 
 #include <span>
@@ -31,9 +31,9 @@ struct ForwardCall {
   std::span<const ParameterInfo* const> shapes;
   const Attributes& attributes;
   Block output;
-  Block saved;               // valid if `derivatives`
-  float* scratch = nullptr;  // `scratch` floats, not kept between calls
-  bool derivatives = false;  // a reverse or tangent pass follows: keep what it needs in `saved`
+  Block saved;                  // valid if `derivatives`
+  float* scratch = nullptr;     // `scratch` floats, not kept between calls
+  bool derivatives = false;     // a reverse or tangent pass follows: keep what it needs in `saved`
   std::size_t block_lanes = 0;  // lanes of the block, whatever lanes this node has
 };
 
@@ -48,7 +48,7 @@ struct ReverseCall {
   ConstBlock saved;
   float* scratch = nullptr;
   ConstBlock output_gradient;
-  std::span<const Block> input_gradients;       // data null if not wanted
+  std::span<const Block> input_gradients;  // data null if not wanted
   std::span<const bool> accumulate;
   std::span<float* const> parameter_gradients;  // null if not wanted; always added to
   std::size_t block_lanes = 0;

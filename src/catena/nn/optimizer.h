@@ -28,11 +28,13 @@ struct OptimizerConfig {
     visit(c.epsilon, "epsilon", "added to AdamW's root", positive());
     visit(c.weight_decay, "weight_decay", "decoupled decay of the weight matrices", not_negative());
     visit(c.clip_norm, "clip_norm", "gradients with a larger norm are shortened to it", positive());
-    visit(c.average_decay, "average_decay", "decay of the moving average of the weights (0: none)", between(0.0, 0.999999));
+    visit(c.average_decay, "average_decay", "decay of the moving average of the weights (0: none)",
+          between(0.0, 0.999999));
   }
 };
 
-/// Learning rate at one step of `steps`: a cosine from peak/25 up to the peak over the first 30 %, then a cosine down to peak/10⁴.
+/// Learning rate at one step of `steps`: a cosine from peak/25 up to the peak over the first 30 %, then a cosine down
+/// to peak/10⁴.
 double one_cycle(std::int64_t step, std::int64_t steps, double peak);
 
 /// Everything that the next step needs: saved in a checkpoint, it continues with the same bits.

@@ -17,7 +17,8 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
 // A tile of `rows` × `vectors` sums lives in registers: 24 of AVX-512's 32, 10 of the 16 of AVX2 and SSE, which leaves
-// room for one column of x and one coefficient. Each x is then used `rows` times per load, each coefficient `vectors` times.
+// room for one column of x and one coefficient. Each x is then used `rows` times per load, each coefficient `vectors`
+// times.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int tile_rows = 6;
 constexpr int tile_vectors = 4;
@@ -53,7 +54,8 @@ HWY_INLINE void tile(const Coefficients& a, std::size_t row, ConstBlock x, const
   }
   for (int r = 0; r < R; ++r) {
     const std::size_t i = row + static_cast<std::size_t>(r);
-    for (int c = 0; c < C; ++c) hn::Store(sums[r][c], d, y.data + i * y.stride + lane + static_cast<std::size_t>(c) * n);
+    for (int c = 0; c < C; ++c)
+      hn::Store(sums[r][c], d, y.data + i * y.stride + lane + static_cast<std::size_t>(c) * n);
   }
 }
 
@@ -66,7 +68,8 @@ HWY_INLINE void with_constant(int count, Body body) {
   body(std::integral_constant<int, Largest>());
 }
 
-/// Cuts `total` rows into pieces of at most `largest` and as equal as possible: seven of 7 or 8 rather than six of 8 and one of 2.
+/// Cuts `total` rows into pieces of at most `largest` and as equal as possible: seven of 7 or 8 rather than six of 8
+/// and one of 2.
 template <class Body>
 HWY_INLINE void for_even_pieces(std::size_t total, std::size_t largest, Body body) {
   const std::size_t pieces = (total + largest - 1) / largest;

@@ -1,8 +1,8 @@
 /// The matrix products of dense layers on lane blocks, in register tiles, dispatched at run time.
 ///
-/// Why not a BLAS: Debian's OpenBLAS 0.3.21 does not know newer x86 cores (Emerald Rapids) and then falls back to code for the
-/// Pentium 4, at a seventh of the speed of these tiles (benchmarks/compare/products.cpp); and rows of lanes need no
-/// packing, because both operands are already laid out as the tiles read them.
+/// Why not a BLAS: Debian's OpenBLAS 0.3.21 does not know newer x86 cores (Emerald Rapids) and then falls back to code
+/// for the Pentium 4, at a seventh of the speed of these tiles (benchmarks/compare/products.cpp); and rows of lanes
+/// need no packing, because both operands are already laid out as the tiles read them.
 #pragma once
 
 #include <cstddef>

@@ -50,8 +50,8 @@ HWY_INLINE V exp_cut(V x) {
   return hn::Mul(p, hn::BitCast(d, power));
 }
 
-/// 2^t to 7.5e-8 (relative), cut at |t| = 126: t = k + f with |f| ≤ ½, where adding 1.5·2²³ leaves k in the low bits of the sum,
-/// and a near-minimax polynomial of degree 5 for 2^f, whose exponent k is then added to as an integer.
+/// 2^t to 7.5e-8 (relative), cut at |t| = 126: t = k + f with |f| ≤ ½, where adding 1.5·2²³ leaves k in the low bits of
+/// the sum, and a near-minimax polynomial of degree 5 for 2^f, whose exponent k is then added to as an integer.
 HWY_INLINE V exp2_cut(V t) {
   const D d;
   const hn::RebindToSigned<D> di;

@@ -12,7 +12,9 @@ namespace {
 
 using kernels::Coefficients;
 
-Coefficients matrix(const float* weights, const ParameterInfo& info) { return {weights, info.rows, info.cols, info.cols, 1}; }
+Coefficients matrix(const float* weights, const ParameterInfo& info) {
+  return {weights, info.rows, info.cols, info.cols, 1};
+}
 Coefficients transposed(const float* weights, const ParameterInfo& info) {
   return {weights, info.cols, info.rows, 1, info.cols};
 }
@@ -36,14 +38,16 @@ void dense_reverse(const ReverseCall& call) {
     kernels::product(transposed(call.parameters[0], *call.shapes[0]), gy, nullptr, call.input_gradients[0],
                      call.accumulate[0]);
   }
-  if (call.parameter_gradients[0] != nullptr) kernels::add_outer_product(gy, call.inputs[0], call.parameter_gradients[0]);
+  if (call.parameter_gradients[0] != nullptr)
+    kernels::add_outer_product(gy, call.inputs[0], call.parameter_gradients[0]);
   if (call.parameters.size() == 2 && call.parameter_gradients[1] != nullptr) {
     kernels::add_row_sums(gy, call.parameter_gradients[1]);
   }
 }
 
 void dense_tangent(const TangentCall& call) {
-  kernels::product(matrix(call.parameters[0], *call.shapes[0]), call.input_tangents[0], nullptr, call.output_tangent, false);
+  kernels::product(matrix(call.parameters[0], *call.shapes[0]), call.input_tangents[0], nullptr, call.output_tangent,
+                   false);
 }
 
 // y = (W ∘ M) x + b with a constant mask M of zeros and ones: autoregressive networks.
@@ -66,16 +70,16 @@ const float* masked(std::span<const float* const> parameters, const ParameterInf
 
 void masked_forward(const ForwardCall& call) {
   const ParameterInfo& info = *call.shapes[0];
-  kernels::product(matrix(masked(call.parameters, info, call.scratch), info), call.inputs[0], call.parameters[2], call.output,
-                   false);
+  kernels::product(matrix(masked(call.parameters, info, call.scratch), info), call.inputs[0], call.parameters[2],
+                   call.output, false);
 }
 
 void masked_reverse(const ReverseCall& call) {
   const ParameterInfo& info = *call.shapes[0];
   const ConstBlock gy = call.output_gradient;
   if (call.input_gradients[0].data != nullptr) {
-    kernels::product(transposed(masked(call.parameters, info, call.scratch), info), gy, nullptr, call.input_gradients[0],
-                     call.accumulate[0]);
+    kernels::product(transposed(masked(call.parameters, info, call.scratch), info), gy, nullptr,
+                     call.input_gradients[0], call.accumulate[0]);
   }
   if (float* gw = call.parameter_gradients[0]) {
     std::fill_n(call.scratch, info.size(), 0.0F);

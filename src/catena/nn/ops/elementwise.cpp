@@ -135,7 +135,8 @@ Operation multiply() {
 }
 Operation scale() { return {"scale", "y = c x", scale_shape, scale_forward, scale_reverse, scale_tangent}; }
 Operation scale_lanes() {
-  return {"scale_lanes", "z_fl = s_l x_fl", scale_lanes_shape, scale_lanes_forward, scale_lanes_reverse, scale_lanes_tangent};
+  return {"scale_lanes",       "z_fl = s_l x_fl",   scale_lanes_shape,
+          scale_lanes_forward, scale_lanes_reverse, scale_lanes_tangent};
 }
 
 }  // namespace catena::nn::ops

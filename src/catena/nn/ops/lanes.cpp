@@ -16,7 +16,8 @@ void logsumexp_shape(ShapeCall& call) {
 }
 void logsumexp_forward(const ForwardCall& call) { kernels::logsumexp_rows(call.inputs[0], call.output); }
 void logsumexp_reverse(const ReverseCall& call) {
-  kernels::softmax_scaled(call.inputs[0], call.output, call.output_gradient, call.input_gradients[0], call.accumulate[0]);
+  kernels::softmax_scaled(call.inputs[0], call.output, call.output_gradient, call.input_gradients[0],
+                          call.accumulate[0]);
 }
 void logsumexp_tangent(const TangentCall& call) {
   kernels::softmax_dot(call.inputs[0], call.output, call.input_tangents[0], call.output_tangent);
@@ -86,7 +87,8 @@ void repeat_forward(const ForwardCall& call) {
   repeat_groups(call.inputs[0], width(call.attributes, call.block_lanes), call.output, false);
 }
 void repeat_reverse(const ReverseCall& call) {
-  sum_to_groups(call.output_gradient, width(call.attributes, call.block_lanes), call.input_gradients[0], call.accumulate[0]);
+  sum_to_groups(call.output_gradient, width(call.attributes, call.block_lanes), call.input_gradients[0],
+                call.accumulate[0]);
 }
 void repeat_tangent(const TangentCall& call) {
   repeat_groups(call.input_tangents[0], width(call.attributes, call.block_lanes), call.output_tangent, false);
@@ -95,9 +97,14 @@ void repeat_tangent(const TangentCall& call) {
 }  // namespace
 
 Operation logsumexp_lanes() {
-  return {"logsumexp_lanes", "y_f = log Σ_l e^x_fl", logsumexp_shape, logsumexp_forward, logsumexp_reverse, logsumexp_tangent};
+  return {"logsumexp_lanes", "y_f = log Σ_l e^x_fl", logsumexp_shape,
+          logsumexp_forward, logsumexp_reverse,      logsumexp_tangent};
 }
-Operation sum_groups() { return {"sum_groups", "y_fk = Σ_{l in group k} x_fl", sum_shape, sum_forward, sum_reverse, sum_tangent}; }
-Operation repeat() { return {"repeat", "y_fl = x_fk, l in group k", repeat_shape, repeat_forward, repeat_reverse, repeat_tangent}; }
+Operation sum_groups() {
+  return {"sum_groups", "y_fk = Σ_{l in group k} x_fl", sum_shape, sum_forward, sum_reverse, sum_tangent};
+}
+Operation repeat() {
+  return {"repeat", "y_fl = x_fk, l in group k", repeat_shape, repeat_forward, repeat_reverse, repeat_tangent};
+}
 
 }  // namespace catena::nn::ops

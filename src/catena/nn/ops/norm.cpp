@@ -52,9 +52,20 @@ void norm_forward(const ForwardCall& call) {
 }
 void norm_reverse(const ReverseCall& call) {
   const Saved<const float> saved(call.saved);
-  kernels::activate_add_normalise_reverse({call.output_gradient, saved.slope, saved.normalised, saved.inverse_deviation,
-                                           call.parameters[0], call.input_gradients[0], {}, {}, call.accumulate[0], false,
-                                           false, nullptr, call.parameter_gradients[0], call.parameter_gradients[1],
+  kernels::activate_add_normalise_reverse({call.output_gradient,
+                                           saved.slope,
+                                           saved.normalised,
+                                           saved.inverse_deviation,
+                                           call.parameters[0],
+                                           call.input_gradients[0],
+                                           {},
+                                           {},
+                                           call.accumulate[0],
+                                           false,
+                                           false,
+                                           nullptr,
+                                           call.parameter_gradients[0],
+                                           call.parameter_gradients[1],
                                            call.scratch});
 }
 void norm_tangent(const TangentCall& call) {
@@ -76,11 +87,11 @@ void residual_forward(const ForwardCall& call) {
 }
 void residual_reverse(const ReverseCall& call) {
   const Saved<const float> saved(call.saved);
-  kernels::activate_add_normalise_reverse(
-      {call.output_gradient, saved.slope, saved.normalised, saved.inverse_deviation, call.parameters[1],
-       call.input_gradients[0], call.input_gradients[1], call.input_gradients[2], call.accumulate[0], call.accumulate[1],
-       call.accumulate[2], call.parameter_gradients[0], call.parameter_gradients[1], call.parameter_gradients[2],
-       call.scratch});
+  kernels::activate_add_normalise_reverse({call.output_gradient, saved.slope, saved.normalised, saved.inverse_deviation,
+                                           call.parameters[1], call.input_gradients[0], call.input_gradients[1],
+                                           call.input_gradients[2], call.accumulate[0], call.accumulate[1],
+                                           call.accumulate[2], call.parameter_gradients[0], call.parameter_gradients[1],
+                                           call.parameter_gradients[2], call.scratch});
 }
 void residual_tangent(const TangentCall& call) {
   const Saved<const float> saved(call.saved);

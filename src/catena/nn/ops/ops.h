@@ -1,5 +1,5 @@
-/// The operations, one function each that returns the registry entry. Called by ops/registry.cpp only; the helpers are for
-/// the files in this folder.
+/// The operations, one function each that returns the registry entry. Called by ops/registry.cpp only; the helpers are
+/// for the files in this folder.
 #pragma once
 
 #include <fmt/format.h>
@@ -48,7 +48,8 @@ inline void expect_features(std::string_view operation, const Node* input, std::
   check::equal(operation, "an input's number of features", input->features, features);
 }
 
-inline void expect_shape(std::string_view operation, const ParameterInfo* parameter, std::size_t rows, std::size_t cols) {
+inline void expect_shape(std::string_view operation, const ParameterInfo* parameter, std::size_t rows,
+                         std::size_t cols) {
   check::equal(operation, parameter->name + ".rows", parameter->rows, rows);
   check::equal(operation, parameter->name + ".cols", parameter->cols, cols);
 }

@@ -54,7 +54,8 @@ void matvec_reverse(const ReverseCall& call) {
       kernels::scale_lanes(g, call.inputs[1], rows(call.input_gradients[0], i * cols, cols), call.accumulate[0]);
     }
     if (call.input_gradients[1].data != nullptr) {
-      kernels::scale_lanes(g, rows(call.inputs[0], i * cols, cols), call.input_gradients[1], call.accumulate[1] || i > 0);
+      kernels::scale_lanes(g, rows(call.inputs[0], i * cols, cols), call.input_gradients[1],
+                           call.accumulate[1] || i > 0);
     }
   }
 }

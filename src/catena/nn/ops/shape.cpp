@@ -52,8 +52,9 @@ void slice_shape(ShapeCall& call) {
   check::equal("slice", "the number of attributes", call.attributes.size(), std::size_t{2});
   const double begin = call.attributes[0];
   const double end = call.attributes[1];
-  check::that(begin >= 0 && begin < end && end <= static_cast<double>(call.inputs[0]->features), "slice", "[begin, end)",
-              fmt::format("[{}, {})", begin, end), fmt::format("within [0, {})", call.inputs[0]->features));
+  check::that(begin >= 0 && begin < end && end <= static_cast<double>(call.inputs[0]->features), "slice",
+              "[begin, end)", fmt::format("[{}, {})", begin, end),
+              fmt::format("within [0, {})", call.inputs[0]->features));
   call.features = static_cast<std::size_t>(end - begin);
 }
 std::size_t first(const Attributes& attributes) { return static_cast<std::size_t>(attributes[0]); }
@@ -67,14 +68,18 @@ void slice_reverse(const ReverseCall& call) {
   kernels::scale(1, call.output_gradient, rows(gradient, first(call.attributes), call.output.features), true);
 }
 void slice_tangent(const TangentCall& call) {
-  kernels::scale(1, rows(call.input_tangents[0], first(call.attributes), call.output.features), call.output_tangent, false);
+  kernels::scale(1, rows(call.input_tangents[0], first(call.attributes), call.output.features), call.output_tangent,
+                 false);
 }
 
 }  // namespace
 
 Operation concatenate() {
-  return {"concatenate", "y = (x₁, x₂, …)", concatenate_shape, concatenate_forward, concatenate_reverse, concatenate_tangent};
+  return {"concatenate",       "y = (x₁, x₂, …)",   concatenate_shape,
+          concatenate_forward, concatenate_reverse, concatenate_tangent};
 }
-Operation slice() { return {"slice", "y = (x_begin, …, x_(end−1))", slice_shape, slice_forward, slice_reverse, slice_tangent}; }
+Operation slice() {
+  return {"slice", "y = (x_begin, …, x_(end−1))", slice_shape, slice_forward, slice_reverse, slice_tangent};
+}
 
 }  // namespace catena::nn::ops
