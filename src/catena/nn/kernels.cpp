@@ -156,7 +156,7 @@ HWY_INLINE void for_chunks(std::size_t lanes, Body body) {
   const std::size_t n = hn::Lanes(D());
   const std::size_t end = padded_lanes(lanes);
   std::size_t l = 0;
-  for (; l + 4 * n <= end; l += 4 * n) body(std::integral_constant<int, 4>(), l);
+  for (; l + 2 * n <= end; l += 2 * n) body(std::integral_constant<int, 2>(), l);
   for (; l < end; l += n) body(std::integral_constant<int, 1>(), l);
 }
 
