@@ -17,7 +17,7 @@ namespace {
 const std::map<std::string, std::function<void(const std::filesystem::path&)>> readers = {
     {"csv", [](const auto& path) { read_csv(path); }},
     {"json", [](const auto& path) { read_json(path); }},
-    {"netcdf", [](const auto& path) { read_netcdf(path, {.max_bytes = 64U << 20, .max_seconds = 5}); }},
+    {"netcdf", [](const auto& path) { read_netcdf(path, {.max_bytes = 64U << 20, .max_seconds = 30}); }},
     {"safetensors", [](const auto& path) { read_safetensors(path); }},
 };
 
