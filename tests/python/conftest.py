@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("CATENA_PROGRAM", ROOT / "build/catena"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def catena():
     """catena("bench", "--json") runs the program to its end, away from any terminal, and returns what it said."""
 
