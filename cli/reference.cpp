@@ -1,4 +1,5 @@
-// catena reference TASK --observation series.csv -n 1000 -o reference.nc: draws from the exact posterior of a built-in task.
+// catena reference TASK --observation series.csv -n 1000 -o reference.nc: draws from the exact posterior of a built-in
+// task.
 
 #include "catena/evaluate/reference.h"
 
@@ -42,9 +43,8 @@ int run_reference(const ReferenceArguments& arguments) {
   Outcome outcome = Outcome::ok;
   if (!cached) {
     const auto progress = arguments.common.make_progress();
-    const evaluate::Reference reference =
-        evaluate::sample_reference(*likelihood, n, arguments.settings, Streams(arguments.common.seed),
-                                   arguments.common.parallel(), *progress);
+    const evaluate::Reference reference = evaluate::sample_reference(
+        *likelihood, n, arguments.settings, Streams(arguments.common.seed), arguments.common.parallel(), *progress);
     outcome = reference.outcome;
     if (outcome == Outcome::ok) {
       group = evaluate::reference_group(task, series, request, reference);
@@ -54,9 +54,9 @@ int run_reference(const ReferenceArguments& arguments) {
   if (group) files::write_netcdf(arguments.output, *group);
 
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  nlohmann::json report = {{"task", task.name},  {"outcome", std::string(name(outcome))},
-                           {"cached", cached},   {"transitions", series.rows() - 1},
-                           {"n", arguments.n},   {"seconds", elapsed.count()}};
+  nlohmann::json report = {{"task", task.name}, {"outcome", std::string(name(outcome))},
+                           {"cached", cached},  {"transitions", series.rows() - 1},
+                           {"n", arguments.n},  {"seconds", elapsed.count()}};
   if (group) {
     report["output"] = arguments.output;
     report["method"] = group->attributes.at("method");

@@ -9,7 +9,8 @@
 
 namespace catena::evaluate {
 
-std::unique_ptr<tasks::SeriesLikelihood> simulated(const twins::Twin& twin, std::size_t transitions, std::uint64_t seed) {
+std::unique_ptr<tasks::SeriesLikelihood> simulated(const twins::Twin& twin, std::size_t transitions,
+                                                   std::uint64_t seed) {
   Stream stream = Streams(seed).stream("simulated");
   const twins::State theta = twins::prior_draw(twin, stream);
   return twin.likelihood(twins::series(twin, theta, transitions, stream));
@@ -44,7 +45,8 @@ TEST(Reference, HasTheSameDrawsForAnyNumberOfThreads) {
   for (const twins::Twin& twin : {twins::periodic_sde(), twins::sir()}) {
     const auto likelihood = simulated(twin, 5, 3);
     const auto draws = [&](int threads) {
-      return sample_reference(*likelihood, 100, light_settings(), Streams(4), Parallel(threads), silent_progress()).draws;
+      return sample_reference(*likelihood, 100, light_settings(), Streams(4), Parallel(threads), silent_progress())
+          .draws;
     };
     EXPECT_EQ(draws(1), draws(2)) << twin.name;
     EXPECT_EQ(draws(1), draws(3)) << twin.name;
@@ -87,7 +89,8 @@ TEST(Reference, KeepsAPinnedParameterAtItsValue) {
   series(6, 1) = 0.5 * std::pow(1 - 0.02 * (1 + 2 * twins::sigmoid(-0.3)), 5);
   // From (x, y) to (0, 0.5) in one transition is absurd for σ = 0.1; a larger σ makes it merely rare.
   const auto likelihood = tasks::lotka_volterra_likelihood({.sigma = 2}, series, 8);
-  const Reference reference = sample_reference(*likelihood, 100, light_settings(), Streams(10), Parallel(2), silent_progress());
+  const Reference reference =
+      sample_reference(*likelihood, 100, light_settings(), Streams(10), Parallel(2), silent_progress());
   ASSERT_EQ(reference.outcome, Outcome::ok);
   for (std::size_t k = 0; k < 100; ++k) EXPECT_NEAR(reference.draws(k, 2), -0.3, 1e-9);
   EXPECT_NE(reference.draws(0, 0), reference.draws(1, 0));

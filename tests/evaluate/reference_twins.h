@@ -25,8 +25,8 @@ using State = std::vector<double>;
 struct Twin {
   std::string name;
   std::size_t parameters;
-  std::function<State(Stream&)> start;                                                      // x^0
-  std::function<State(const State& theta, const State& x, std::size_t t, Stream&)> step;   // one transition
+  std::function<State(Stream&)> start;                                                    // x^0
+  std::function<State(const State& theta, const State& x, std::size_t t, Stream&)> step;  // one transition
   std::function<std::unique_ptr<tasks::SeriesLikelihood>(ConstMatrixView)> likelihood;
 };
 
@@ -174,8 +174,8 @@ inline Twin sir() {
 
 /// Every task of the tables, in the sizes of the tables.
 inline std::vector<Twin> all() {
-  return {gaussian_rw(2), ti_gaussian_rw(2), mixture_rw(5),      periodic_sde(),
-          linear_sde(2),  double_well(),     lotka_volterra(),   sir()};
+  return {gaussian_rw(2), ti_gaussian_rw(2), mixture_rw(5),    periodic_sde(),
+          linear_sde(2),  double_well(),     lotka_volterra(), sir()};
 }
 
 }  // namespace catena::twins

@@ -41,8 +41,8 @@ TEST_P(EveryReference, RanksTheTruthUniformly) {
   const std::size_t bins = transitions == 100 ? 8 : 16;  // at least 12 expected in each
   const Calibration result = calibrate(twin, transitions, series, bins, /*seed=*/20240612, Parallel());
   const auto tests = static_cast<double>(result.p_values.size());
-  std::string row = fmt::format("calibration | {:16} | T {:3} | {} series | refused {} |", twin.name, transitions, series,
-                                result.refused);
+  std::string row = fmt::format("calibration | {:16} | T {:3} | {} series | refused {} |", twin.name, transitions,
+                                series, result.refused);
   for (std::size_t i = 0; i < result.p_values.size(); ++i) {
     row += fmt::format(" {} {:.3f}", result.quantities[i], result.p_values[i]);
   }

@@ -13,7 +13,8 @@ struct MeanAndError {
 };
 
 /// The mean of p̂ over independent u, with its standard error.
-MeanAndError average_estimate(const SeriesLikelihood& likelihood, const twins::State& theta, int repetitions, Stream& stream) {
+MeanAndError average_estimate(const SeriesLikelihood& likelihood, const twins::State& theta, int repetitions,
+                              Stream& stream) {
   std::vector<double> u(likelihood.normals_per_transition()), term(1);
   double sum = 0, squares = 0;
   for (int i = 0; i < repetitions; ++i) {
@@ -79,7 +80,8 @@ TEST(LotkaVolterraDensity, HasTheClippedMassOfSimulations) {
   double mass = 0, variance = 0;
   for (int c = 0; c < cells; ++c) {
     const double width = (high - low) / cells;
-    const auto likelihood = lotka_volterra_likelihood({.sigma = sigma}, one_transition(start, {0, low + (c + 0.5) * width}), 100);
+    const auto likelihood =
+        lotka_volterra_likelihood({.sigma = sigma}, one_transition(start, {0, low + (c + 0.5) * width}), 100);
     const MeanAndError estimate = average_estimate(*likelihood, theta, 200, stream);
     mass += width * estimate.mean;
     variance += width * width * estimate.error * estimate.error;
@@ -110,7 +112,8 @@ TEST(SirDensity, IsUnbiasedForTwoStepsByQuadrature) {
         const double ps = to[0] == 0 ? below_zero(s_next, s_sd) : normal(to[0], s_next, s_sd);
         const double r_next = from[2] + gamma * dt * (i0 + i);
         const double pr = to[2] == 0 ? below_zero(r_next, r_sd) : normal(to[2], r_next, r_sd);
-        expected += 0.01 * normal(za, 0, 1) * normal(zb, 0, 1) * ps * pr * normal(to[1], i_next, 0.1 * i * std::sqrt(dt));
+        expected +=
+            0.01 * normal(za, 0, 1) * normal(zb, 0, 1) * ps * pr * normal(to[1], i_next, 0.1 * i * std::sqrt(dt));
       }
     }
     const auto likelihood = sir_likelihood({.steps = 2}, one_transition(from, to), 10);
@@ -143,7 +146,8 @@ TEST(LotkaVolterraDensity, PinsTheRateThatANoiseFreeTransitionShows) {
   EXPECT_NEAR(pinned[0].value, 0.4, 1e-10);
   // Prey alone: α.
   const double alpha = 1 + 2 * twins::sigmoid(-0.6);
-  const auto prey = lotka_volterra_likelihood({}, one_transition({1.5, 0}, {1.5 * std::pow(1 + 0.02 * alpha, 5), 0}))->pinned();
+  const auto prey =
+      lotka_volterra_likelihood({}, one_transition({1.5, 0}, {1.5 * std::pow(1 + 0.02 * alpha, 5), 0}))->pinned();
   ASSERT_EQ(prey.size(), 1U);
   EXPECT_EQ(prey[0].index, 0U);
   EXPECT_NEAR(prey[0].value, -0.6, 1e-10);

@@ -46,7 +46,8 @@ TEST(DoubleWellDensity, IntegratesToOneAndHasTheMomentsOfSimulations) {
     for (int i = 0; i < n; ++i) {
       double value = x;
       for (int k = 0; k < 10; ++k) {
-        value += (std::exp(0.75) * value - std::exp(0.5) * value * value * value) * 0.005 + std::sqrt(0.005) * stream.normal();
+        value += (std::exp(0.75) * value - std::exp(0.5) * value * value * value) * 0.005 +
+                 std::sqrt(0.005) * stream.normal();
       }
       sum += value / n, squares += value * value / n;
     }
@@ -65,7 +66,9 @@ TEST(DoubleWellDensity, TakesAnyNumberOfInnerSteps) {
   for (const int steps : {1, 2, 3, 5}) {
     const double dt = 0.02, s = std::sqrt(dt), a = std::exp(0.2), b = std::exp(-0.3), x = 0.4, y = 0.9, h = s / 4;
     const auto f = [&](double z) { return z + (a * z - b * z * z * z) * dt; };
-    const auto normal = [&](double z, double m) { return std::exp(-0.5 * (z - m) * (z - m) / dt) / (s * std::sqrt(2 * M_PI)); };
+    const auto normal = [&](double z, double m) {
+      return std::exp(-0.5 * (z - m) * (z - m) / dt) / (s * std::sqrt(2 * M_PI));
+    };
     std::vector<double> grid;
     for (double z = -2.5; z < 3.5; z += h) grid.push_back(z);
     double expected = normal(y, f(x));

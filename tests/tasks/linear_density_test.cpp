@@ -40,7 +40,8 @@ TEST(LinearSdeDensity, EqualsTheSumOverPowersForTwoAndThreeStates) {
     const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(m, m);
     for (std::size_t t = 0; t < 5; ++t) {
       const Eigen::Map<const Eigen::VectorXd> now(series.row(t).data(), m), next(series.row(t + 1).data(), m);
-      EXPECT_NEAR(terms[t], slow_log_density(0.5 * m1 - 2 * identity, 0.5 * m2 + 0.5 * identity, 0.001, 20, now, next), 1e-9);
+      EXPECT_NEAR(terms[t], slow_log_density(0.5 * m1 - 2 * identity, 0.5 * m2 + 0.5 * identity, 0.001, 20, now, next),
+                  1e-9);
     }
   }
 }
@@ -92,7 +93,8 @@ TEST(GaussianRwDensity, HasThePosteriorOfTheFormula) {
 }
 
 TEST(EveryDensity, IsTheSameAtAnEquivalentPoint) {
-  for (const twins::Twin& twin : {twins::mixture_rw(5), twins::periodic_sde(), twins::linear_sde(2), twins::linear_sde(3)}) {
+  for (const twins::Twin& twin :
+       {twins::mixture_rw(5), twins::periodic_sde(), twins::linear_sde(2), twins::linear_sde(3)}) {
     Stream stream = Streams(4).stream(twin.name);
     twins::State theta = twins::prior_draw(twin, stream);
     const auto likelihood = twin.likelihood(twins::series(twin, theta, 10, stream));

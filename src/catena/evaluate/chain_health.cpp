@@ -31,7 +31,8 @@ Matrix split(ConstMatrixView draws) {
   return result;
 }
 
-/// z = Φ⁻¹( (r − 3/8) / (S + 1/4) ), r the rank among all S draws, ties sharing their mean rank (Vehtari et al. eq. 14).
+/// z = Φ⁻¹( (r − 3/8) / (S + 1/4) ), r the rank among all S draws, ties sharing their mean rank (Vehtari et al. eq.
+/// 14).
 Matrix rank_normalised(const Matrix& draws) {
   const auto values = draws.values();
   std::vector<std::size_t> order(values.size());
@@ -86,8 +87,9 @@ double plain_r_hat(const Matrix& draws) {
   return v.within > 0 ? std::sqrt(v.total / v.within) : std::numeric_limits<double>::infinity();
 }
 
-/// MN/τ,  τ = 1 + 2 Σ_t ρ_t,  ρ_t = 1 − (W − mean over chains of the lag-t autocovariance) / var⁺, the sum cut by Geyer's
-/// initial monotone sequence of pairs P_k = ρ_2k + ρ_2k+1 (Vehtari et al. section 3.2; docs/refs.bib: geyer1992).
+/// MN/τ,  τ = 1 + 2 Σ_t ρ_t,  ρ_t = 1 − (W − mean over chains of the lag-t autocovariance) / var⁺, the sum cut by
+/// Geyer's initial monotone sequence of pairs P_k = ρ_2k + ρ_2k+1 (Vehtari et al. section 3.2; docs/refs.bib:
+/// geyer1992).
 double plain_ess(const Matrix& draws) {
   const double size = static_cast<double>(draws.rows() * draws.cols());
   if (constant(draws)) return size;

@@ -1,7 +1,7 @@
 // A population is tempered from the prior to the posterior (reference_start.h); some of its points become chains
 // (reference_chain.h). A round runs all chains with fixed proposals, learned from the round before it; if its draws are
-// healthy they are the reference, and if not the round was the warm-up of the next one, which is twice as long and keeps
-// every second of its draws, so that the number of draws stays what it was while their correlation falls.
+// healthy they are the reference, and if not the round was the warm-up of the next one, which is twice as long and
+// keeps every second of its draws, so that the number of draws stays what it was while their correlation falls.
 //
 // `n` of the kept draws are returned, equally spaced in every chain. Spaced by one autocorrelation time τ, draws of an
 // AR(1)-like chain still correlate by about e⁻²; two effective draws for each one returned, 2τ, leave e⁻⁴ = 2 %.
@@ -84,7 +84,8 @@ Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_
   const auto chain_count = static_cast<std::size_t>(settings.chains);
   const auto population = static_cast<std::size_t>(settings.population);
   const ReferenceTarget target(likelihood);
-  StartingPopulation start = temper_population(target, population, settings.moves, streams.child("start"), parallel, progress);
+  StartingPopulation start =
+      temper_population(target, population, settings.moves, streams.child("start"), parallel, progress);
   Reference result;
   result.method = "mcmc";
   result.evaluations = start.info.evaluations;
@@ -103,8 +104,8 @@ Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_
   ReferenceProposals proposals(cloud_of(target, start.states));
   const double wanted_ess = std::max(settings.least_ess, settings.ess_per_draw * static_cast<double>(n));
   // No round is kept that could not reach the wanted size even if its draws were independent.
-  const std::size_t kept =
-      std::max(static_cast<std::size_t>(settings.round), static_cast<std::size_t>(std::ceil(wanted_ess / settings.chains)));
+  const std::size_t kept = std::max(static_cast<std::size_t>(settings.round),
+                                    static_cast<std::size_t>(std::ceil(wanted_ess / settings.chains)));
   Traces traces(likelihood.parameters(), Matrix(chain_count, kept));
   for (int round = 0; round < settings.rounds; ++round) {
     const std::size_t stride = std::size_t{1} << round;
@@ -128,7 +129,8 @@ Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_
     result.rounds = round + 1;
     result.health = health_of(traces, parallel);
     const ChainHealth health = worst(result.health);
-    const bool healthy = health.r_hat <= settings.largest_r_hat && std::min(health.bulk_ess, health.tail_ess) >= wanted_ess;
+    const bool healthy =
+        health.r_hat <= settings.largest_r_hat && std::min(health.bulk_ess, health.tail_ess) >= wanted_ess;
     result.outcome = healthy ? Outcome::ok : Outcome::not_mixed;
     if (healthy) break;
     if (round + 1 < settings.rounds) proposals = ReferenceProposals(cloud_from(target, traces));

@@ -32,16 +32,19 @@ struct ReferenceSettings {
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit(c.population, "population", "points carried from the prior to the posterior to start chains from", at_least(16));
+    visit(c.population, "population", "points carried from the prior to the posterior to start chains from",
+          at_least(16));
     visit(c.moves, "moves", "moves of each point at each temperature", at_least(1));
     visit(c.chains, "chains", "number of Markov chains", at_least(2));
     visit(c.round, "round", "draws kept of each chain in a round", at_least(8));
     visit(c.rounds, "rounds", "rounds, each twice as long as the one before, until the chains are healthy",
           between(1, 24));
-    visit(c.largest_r_hat, "largest_r_hat", "largest rank-normalised split R-hat of a healthy reference", at_least(1.0));
+    visit(c.largest_r_hat, "largest_r_hat", "largest rank-normalised split R-hat of a healthy reference",
+          at_least(1.0));
     visit(c.least_ess, "least_ess", "least bulk and tail effective sample size of a healthy reference", positive());
     visit(c.ess_per_draw, "ess_per_draw", "effective draws wanted for each draw returned", positive());
-    visit(c.closed_form, "closed_form", "draw from the posterior directly where it is known in closed form", anything());
+    visit(c.closed_form, "closed_form", "draw from the posterior directly where it is known in closed form",
+          anything());
   }
 };
 
@@ -56,8 +59,8 @@ struct Reference {
   int temperatures = 0;
 };
 
-/// `n` draws from the posterior of the likelihood's series under θ ~ N(0, I). The same seed gives the same draws for any
-/// number of threads. A reference whose chains do not become healthy has the outcome not_mixed and its last draws.
+/// `n` draws from the posterior of the likelihood's series under θ ~ N(0, I). The same seed gives the same draws for
+/// any number of threads. A reference whose chains do not become healthy has the outcome not_mixed and its last draws.
 Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_t n, const ReferenceSettings& settings,
                            const Streams& streams, const Parallel& parallel, Progress& progress);
 

@@ -34,8 +34,8 @@ MoveInfo try_theta(const ReferenceTarget& target, std::span<const double> point,
   std::vector<double> terms(state.terms.size());
   target.likelihood().log_transitions(theta, state.u, terms);
   const double log_likelihood = sum(terms);
-  const double log_ratio = log_prior(theta) - log_prior(state.theta) +
-                           beta * (log_likelihood - state.log_likelihood) + log_correction;
+  const double log_ratio =
+      log_prior(theta) - log_prior(state.theta) + beta * (log_likelihood - state.log_likelihood) + log_correction;
   if (!(std::log(stream.uniform()) < log_ratio)) return {1, 0, 1};
   state.theta = std::move(theta);
   state.terms = std::move(terms);

@@ -19,10 +19,10 @@ namespace catena::evaluate {
 
 /// What the next step needs.
 struct ReferenceState {
-  std::vector<double> theta;       // d values, pinned ones included
-  std::vector<double> u;           // T × normals_per_transition
-  std::vector<double> terms;       // log p̂_t(θ, u_t)
-  double log_likelihood = 0;       // their sum
+  std::vector<double> theta;  // d values, pinned ones included
+  std::vector<double> u;      // T × normals_per_transition
+  std::vector<double> terms;  // log p̂_t(θ, u_t)
+  double log_likelihood = 0;  // their sum
 };
 
 /// What a report needs.

@@ -39,13 +39,13 @@ class Hash {
 
 nlohmann::json reference_request(const tasks::Task& task, std::size_t n, std::uint64_t seed,
                                  const ReferenceSettings& settings) {
-  return {{"task", task.name},
-          {"options", task.options},
-          {"n", n},
-          {"seed", seed},
-          {"settings", to_json(settings)},
-          {"versions",
-           {{"task", task.version}, {"density", tasks::density_version}, {"reference", reference_version}}}};
+  return {
+      {"task", task.name},
+      {"options", task.options},
+      {"n", n},
+      {"seed", seed},
+      {"settings", to_json(settings)},
+      {"versions", {{"task", task.version}, {"density", tasks::density_version}, {"reference", reference_version}}}};
 }
 
 files::Group reference_group(const tasks::Task& task, ConstMatrixView series, const nlohmann::json& request,

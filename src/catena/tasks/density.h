@@ -42,7 +42,8 @@ class SeriesLikelihood {
 
   /// out[t] = log p̂(x^(t+1) | x^t, θ; u_t), where E[p̂] over u_t ~ N(0, I) is the density. u: T × normals_per_transition
   /// values, transition by transition; out: T values, −∞ where θ makes the transition impossible, never NaN.
-  virtual void log_transitions(std::span<const double> theta, std::span<const double> u, std::span<double> out) const = 0;
+  virtual void log_transitions(std::span<const double> theta, std::span<const double> u,
+                               std::span<double> out) const = 0;
 
   /// The parameters that the series determines exactly; the posterior is a density over the others.
   virtual std::vector<PinnedParameter> pinned() const { return {}; }

@@ -1,14 +1,16 @@
 // One coordinate, f(x) = x + (a x − b x³) dt, a = e^(θ₁/2), b = e^(θ₂/2), s = √dt:
 //
 //   p(y | x) = ∫…∫ N(z₁; f(x), s²) N(z₂; f(z₁), s²) … N(y; f(z_{k−1}), s²) dz₁…dz_{k−1}
-//            ≈ h Σ_ij l_i [P^(k−2)]_ij r_j,   l_i = N(g_i; f(x), s²),  P_ij = h N(g_j; f(g_i), s²),  r_j = N(y; f(g_j), s²)
+//            ≈ h Σ_ij l_i [P^(k−2)]_ij r_j,   l_i = N(g_i; f(x), s²),  P_ij = h N(g_j; f(g_i), s²),  r_j = N(y; f(g_j),
+//            s²)
 //
 // with the trapezoidal rule on one grid g of spacing h for all transitions. In each z the integrand is a product of two
 // Gaussians of variances s² and (s/f′)², so of variance σ² = s²/(1 + f′²), and the rule's relative error for a Gaussian
 // is 2 exp(−2π²σ²/h²) (Poisson summation): 1e-10 at h = 0.65 s and f′ = 1. Where the data visit steeper places of f the
 // grid is refined accordingly. The model is symmetric under x → −x, so every transition is mirrored to start at x ≥ 0,
 // which halves the grid. Only grid points that a path from x to y can plausibly visit are used: those around the line
-// from x to y, where the inner states of a bridge lie. With many transitions P⁴ is computed once and applied in its place.
+// from x to y, where the inner states of a bridge lie. With many transitions P⁴ is computed once and applied in its
+// place.
 
 #include "catena/tasks/double_well_density.h"
 
@@ -24,7 +26,8 @@ namespace catena::tasks {
 
 namespace {
 
-constexpr double finest_spacing = 0.2;  // of s: good for slopes |f′| up to 4.5; the density there is 0 for practical purposes
+constexpr double finest_spacing =
+    0.2;  // of s: good for slopes |f′| up to 4.5; the density there is 0 for practical purposes
 // A Gaussian is cut off at 7.5 standard deviations, where it has fallen below e^(−28) ≈ 6e-13 of its peak.
 constexpr double cut_off = 7.5;
 // From this many transitions × coordinates on, computing P⁴ pays.

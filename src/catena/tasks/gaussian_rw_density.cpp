@@ -13,7 +13,8 @@ class GaussianWalkLikelihood : public SeriesLikelihood {
   GaussianWalkLikelihood(const std::vector<double>& coefficients, ConstMatrixView series)
       : residuals_(series.rows - 1, series.cols) {
     for (std::size_t t = 0; t < residuals_.rows(); ++t) {
-      for (std::size_t i = 0; i < series.cols; ++i) residuals_(t, i) = series(t + 1, i) - coefficients[t] * series(t, i);
+      for (std::size_t i = 0; i < series.cols; ++i)
+        residuals_(t, i) = series(t + 1, i) - coefficients[t] * series(t, i);
     }
   }
 

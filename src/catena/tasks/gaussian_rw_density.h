@@ -16,6 +16,7 @@ struct GaussianRwConstants {
 std::unique_ptr<SeriesLikelihood> gaussian_rw_likelihood(const GaussianRwConstants& constants, ConstMatrixView series);
 
 /// The same walk with a coefficient c_t of its own for each transition: x^(t+1) = c_t x^t + θ + ε.
-std::unique_ptr<SeriesLikelihood> gaussian_walk_likelihood(const std::vector<double>& coefficients, ConstMatrixView series);
+std::unique_ptr<SeriesLikelihood> gaussian_walk_likelihood(const std::vector<double>& coefficients,
+                                                           ConstMatrixView series);
 
 }  // namespace catena::tasks

@@ -165,8 +165,8 @@ class GuidedBridge {
   /// the last step contributes its own density N(e; f(z_{K−1}), Q(z_{K−1})).
   double log_bridge_weight(const Eigen::Vector2d& start, const Eigen::Vector2d& end, const double* normals) {
     Eigen::Vector2d z = start;
-    double squares = 0;        // −2 × the exponents
-    double determinants = 1;   // Π |S| / |V|
+    double squares = 0;       // −2 × the exponents
+    double determinants = 1;  // Π |S| / |V|
     path_[0] = z;
     for (std::size_t k = 0; k + 1 < steps_; ++k) {
       const Look& look = looks_[k + 1];

@@ -12,10 +12,10 @@ struct LinearSdeConstants {
   std::size_t n = 2;
   int steps = 20;
   double dt = 0.001;
-  double drift_scale = 0.5;       ///< a
-  double drift_shift = 2;         ///< the 2 of −2I
-  double diffusion_scale = 0.5;   ///< the ½ of ½M₂
-  double diffusion_shift = 0.5;   ///< the ½ of ½I
+  double drift_scale = 0.5;      ///< a
+  double drift_shift = 2;        ///< the 2 of −2I
+  double diffusion_scale = 0.5;  ///< the ½ of ½M₂
+  double diffusion_shift = 0.5;  ///< the ½ of ½I
 };
 
 std::unique_ptr<SeriesLikelihood> linear_sde_likelihood(const LinearSdeConstants& constants, ConstMatrixView series);

@@ -70,7 +70,8 @@ class LotkaVolterraLikelihood : public SeriesLikelihood {
   }
 
  private:
-  /// With x = 0 (or y = 0) the noise σxy vanishes and stays so: (0, y) → (0, y (1 − γ dt)^K), (x, 0) → (x (1 + α dt)^K, 0).
+  /// With x = 0 (or y = 0) the noise σxy vanishes and stays so: (0, y) → (0, y (1 − γ dt)^K), (x, 0) → (x (1 + α dt)^K,
+  /// 0).
   void read_deterministic(const Eigen::Vector2d& start, const Eigen::Vector2d& end, std::size_t t) {
     for (int i = 0; i < 2; ++i) {
       if (start[i] == 0) {

@@ -37,7 +37,8 @@ class PeriodicSdeLikelihood : public SeriesLikelihood {
 
 }  // namespace
 
-std::unique_ptr<SeriesLikelihood> periodic_sde_likelihood(const PeriodicSdeConstants& constants, ConstMatrixView series) {
+std::unique_ptr<SeriesLikelihood> periodic_sde_likelihood(const PeriodicSdeConstants& constants,
+                                                          ConstMatrixView series) {
   check::at_least("periodic_sde", "steps", constants.steps, 1);
   check::positive("periodic_sde", "dt", constants.dt);
   check::positive("periodic_sde", "noise", constants.noise);

@@ -15,6 +15,7 @@ struct PeriodicSdeConstants {
   bool minus_sign = true;  ///< of θ₁² in A
 };
 
-std::unique_ptr<SeriesLikelihood> periodic_sde_likelihood(const PeriodicSdeConstants& constants, ConstMatrixView series);
+std::unique_ptr<SeriesLikelihood> periodic_sde_likelihood(const PeriodicSdeConstants& constants,
+                                                          ConstMatrixView series);
 
 }  // namespace catena::tasks

@@ -71,7 +71,8 @@ const Registry<DensityEntry>& densities() {
            [](const json& options, ConstMatrixView series) {
              from_json<DoubleWellOptions>("double_well", options);
              return double_well_likelihood(
-                 {.dim = double_well_states, .steps = static_cast<int>(double_well_steps), .dt = double_well_dt}, series);
+                 {.dim = double_well_states, .steps = static_cast<int>(double_well_steps), .dt = double_well_dt},
+                 series);
            }},
           {"lotka_volterra",
            [](const json& options, ConstMatrixView series) {
