@@ -3,8 +3,6 @@
 /// reads the answer from a socket and bounds what it takes. Used by the netCDF readers; no other format needs it.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -107,7 +105,7 @@ class Child {
 
   std::string source_;
   int descriptor_ = -1;
-  pid_t process_ = -1;
+  int process_ = -1;  // a pid_t, which is an int wherever there is fork()
   Channel channel_;
 };
 
