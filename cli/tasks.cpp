@@ -40,7 +40,7 @@ int run(const Common& common) {
   }
   for (const tasks::TaskEntry& entry : tasks::registry()) {
     const tasks::Task task = entry.make(nlohmann::json::object());
-    fmt::print("{:<16} {}; {} parameters, {} states\n", entry.name, entry.help, task.simulator.parameters(),
+    fmt::print("{:<16} {}; d = {}, n = {}\n", entry.name, entry.help, task.simulator.parameters(),
                task.simulator.states());
     for (const FieldInfo& field : entry.options) {
       fmt::print("    {:<18} {} (default {})\n", flag_of(field.name), field.help, field.default_value);

@@ -161,6 +161,15 @@ Block Workspace::saved(int node, std::size_t lanes) const {
   return {saved_[i].data, info.saved_features, info.lanes.count(lanes), saved_[i].stride};
 }
 
+Operands Workspace::operands(const Step& step, std::size_t lanes) const {
+  return {std::span(operand_values_).subspan(step.first_operand, step.operands),
+          std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
+          std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
+          graph_->nodes()[static_cast<std::size_t>(step.node)].attributes,
+          scratch_,
+          lanes};
+}
+
 void Workspace::bind(std::span<const float> weights, std::size_t lanes) {
   CATENA_ASSERT(lanes > 0 && lanes <= capacity_);
   CATENA_ASSERT(weights.size() == graph_->parameter_count());
@@ -180,11 +189,8 @@ void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::
   for (const Step& step : steps_) {
     const Node& node = graph_->nodes()[static_cast<std::size_t>(step.node)];
     if ((node.depends_on & changed) == 0 && changed != all_inputs) continue;
-    node.operation->forward({std::span(operand_values_).subspan(step.first_operand, step.operands),
-                             std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
-                             std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
-                             node.attributes, block(values_, step.node, lanes), saved(step.node, lanes), scratch_,
-                             step.needs_reverse || step.needs_tangent, lanes});
+    node.operation->forward({operands(step, lanes), block(values_, step.node, lanes), saved(step.node, lanes),
+                             step.needs_reverse || step.needs_tangent});
   }
 }
 
@@ -207,14 +213,11 @@ void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value
       accumulate_[k] = has_gradient_[input] != 0;
       if (operand_gradients_[k].data != nullptr) has_gradient_[input] = 1;
     }
-    node.operation->reverse({std::span(operand_values_).subspan(step->first_operand, step->operands),
-                             std::span(parameter_values_).subspan(step->first_parameter, step->parameters),
-                             std::span(parameter_infos_).subspan(step->first_parameter, step->parameters),
-                             node.attributes, block(values_, step->node, lanes), saved(step->node, lanes), scratch_,
+    node.operation->reverse({operands(*step, lanes), block(values_, step->node, lanes), saved(step->node, lanes),
                              block(gradients_, step->node, lanes),
                              std::span(operand_gradients_).subspan(step->first_operand, step->operands),
                              std::span<const bool>(accumulate_.get() + step->first_operand, step->operands),
-                             std::span(parameter_gradients_).subspan(step->first_parameter, step->parameters), lanes});
+                             std::span(parameter_gradients_).subspan(step->first_parameter, step->parameters)});
   }
   // An input whose gradient was wanted but that the output does not depend on: zero, not what was left there.
   for (const int input : graph_->inputs()) {
@@ -230,12 +233,9 @@ void Workspace::tangents(std::span<const float> weights, std::size_t lanes) {
   for (const Step& step : steps_) {
     if (!step.needs_tangent) continue;
     const Node& node = graph_->nodes()[static_cast<std::size_t>(step.node)];
-    node.operation->tangent({std::span(operand_values_).subspan(step.first_operand, step.operands),
-                             std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
-                             std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
-                             node.attributes, block(values_, step.node, lanes), saved(step.node, lanes), scratch_,
+    node.operation->tangent({operands(step, lanes), block(values_, step.node, lanes), saved(step.node, lanes),
                              std::span(operand_tangents_).subspan(step.first_operand, step.operands),
-                             block(tangents_, step.node, lanes), lanes});
+                             block(tangents_, step.node, lanes)});
   }
 }
 

@@ -67,6 +67,7 @@ class Workspace {
 
   Block block(const std::vector<Place>& places, int node, std::size_t lanes) const;
   Block saved(int node, std::size_t lanes) const;
+  Operands operands(const Step& step, std::size_t lanes) const;
   void bind(std::span<const float> weights, std::size_t lanes);
 
   const Graph* graph_;

@@ -23,49 +23,40 @@ struct ShapeCall {
   std::size_t scratch = 0;
 };
 
-/// One replay of one node on one block. Blocks carry the number of lanes that count; memory up to the next multiple of
-/// 16 lanes may be read and written, but must not influence the lanes that count.
-struct ForwardCall {
+/// What every replay of a node on a block sees. Blocks carry the number of lanes that count; memory up to the next
+/// multiple of 16 lanes may be read and written, but must not influence the lanes that count.
+struct Operands {
   std::span<const ConstBlock> inputs;
   std::span<const float* const> parameters;
   std::span<const ParameterInfo* const> shapes;
   const Attributes& attributes;
+  float* scratch;           // as many floats as the shape rule asked for, not kept between calls
+  std::size_t block_lanes;  // lanes of the block, whatever lanes this node has
+};
+
+struct ForwardCall : Operands {
   Block output;
-  Block saved;                  // valid if `derivatives`
-  float* scratch = nullptr;     // `scratch` floats, not kept between calls
-  bool derivatives = false;     // a reverse or tangent pass follows: keep what it needs in `saved`
-  std::size_t block_lanes = 0;  // lanes of the block, whatever lanes this node has
+  Block saved;       // valid if `derivatives`
+  bool derivatives;  // a reverse or tangent pass follows: keep what it needs in `saved`
 };
 
 /// Adds ∂L/∂input and ∂L/∂parameter, given ∂L/∂output. A null pointer means that nobody wants that gradient;
 /// `accumulate[i]` false means that the gradient's memory holds nothing yet and is to be overwritten.
-struct ReverseCall {
-  std::span<const ConstBlock> inputs;
-  std::span<const float* const> parameters;
-  std::span<const ParameterInfo* const> shapes;
-  const Attributes& attributes;
+struct ReverseCall : Operands {
   ConstBlock output;
   ConstBlock saved;
-  float* scratch = nullptr;
   ConstBlock output_gradient;
   std::span<const Block> input_gradients;  // data null if not wanted
   std::span<const bool> accumulate;
   std::span<float* const> parameter_gradients;  // null if not wanted; always added to
-  std::size_t block_lanes = 0;
 };
 
 /// Pushes tangents forward: output_tangent = Σ_i ∂output/∂input_i · input_tangent_i. A null input tangent is zero.
-struct TangentCall {
-  std::span<const ConstBlock> inputs;
-  std::span<const float* const> parameters;
-  std::span<const ParameterInfo* const> shapes;
-  const Attributes& attributes;
+struct TangentCall : Operands {
   ConstBlock output;
   ConstBlock saved;
-  float* scratch = nullptr;
   std::span<const ConstBlock> input_tangents;
   Block output_tangent;
-  std::size_t block_lanes = 0;
 };
 
 struct Operation {
