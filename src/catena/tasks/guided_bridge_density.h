@@ -29,6 +29,21 @@ struct ClippedTransition {
   std::array<bool, 2> clipped{false, false};
 };
 
+/// A standard normal given that it is at most `bound`, from the standard normal u, with the log of its density.
+inline double draw_below(double bound, double u, double& log_density) {
+  const double uniform = simulate::normal_lower(u);
+  if (bound > -3) {
+    const double below = std::clamp(uniform * simulate::normal_lower(bound), 1e-300, 1 - 0x1p-53);
+    const double t = simulate::normal_from_tails({below, 1 - below});
+    log_density = -0.5 * t * t - log_sqrt_2pi - log_normal_cdf(bound);
+    return t;
+  }
+  // Far in the tail: Rayleigh's tail, density |t| exp(−(t² − bound²)/2), whose ratio to the normal's is almost flat.
+  const double t = -std::sqrt(bound * bound - 2 * std::log(uniform));
+  log_density = std::log(-t) - 0.5 * (t * t - bound * bound);
+  return t;
+}
+
 /// The normals that one particle uses: 2(k − 1) for the inner states and 2 for clipped coordinates.
 inline std::size_t bridge_normals(int steps) { return 2 * static_cast<std::size_t>(steps); }
 
@@ -116,7 +131,8 @@ class GuidedBridge {
     }
   }
 
-  /// Draws where the clipped coordinates were before clipping, from the linearised prediction of the end cut off at 0,
+  /// Draws where the clipped coordinates were before clipping, from the linearised prediction of the end cut off at 0
+  /// (good where a clipped coordinate's noise does not vanish with it),
   /// into `end`; returns −log of the density they were drawn from.
   double draw_clipped(const ClippedTransition& transition, const double* normals, Eigen::Vector2d& end) {
     guide(transition.start, transition.end, {!transition.clipped[0], !transition.clipped[1]});
@@ -142,21 +158,6 @@ class GuidedBridge {
       known[self] = true;
     }
     return log_weight;
-  }
-
-  /// A standard normal given that it is at most `bound`, from the standard normal u, with the log of its density.
-  static double draw_below(double bound, double u, double& log_density) {
-    const double uniform = simulate::normal_lower(u);
-    if (bound > -3) {
-      const double below = std::clamp(uniform * simulate::normal_lower(bound), 1e-300, 1 - 0x1p-53);
-      const double t = simulate::normal_from_tails({below, 1 - below});
-      log_density = -0.5 * t * t - log_sqrt_2pi - log_normal_cdf(bound);
-      return t;
-    }
-    // Far in the tail: Rayleigh's tail, density |t| exp(−(t² − bound²)/2), whose ratio to the normal's is almost flat.
-    const double t = -std::sqrt(bound * bound - 2 * std::log(uniform));
-    log_density = std::log(-t) - 0.5 * (t * t - bound * bound);
-    return t;
   }
 
   /// Particle: z_{k+1} ~ N(f(z_k), Q(z_k)) conditioned on what the guide says of the end, a Kalman update. With
