@@ -37,68 +37,74 @@ double normal(double x, double mean, double sd) { return std::exp(log_normal_den
 double below_zero(double mean, double sd) { return std::exp(log_normal_cdf(-mean / sd)); }
 
 TEST(LotkaVolterraDensity, IsUnbiasedForTwoStepsByQuadrature) {
-  // One inner state: a two-dimensional integral on a grid, for an ordinary end and for one that is clipped in both
-  // coordinates (large noise). Where one alone is clipped, the integrand has a spike that no even grid resolves: see
-  // the next test.
+  // One inner state: a two-dimensional integral, for an ordinary end and for clipped ones (large noise). The outer
+  // variable is the clipped coordinate, on a midpoint grid with a cell border at 0, where the integrand jumps; the
+  // inner one follows the product of two Gaussians that the integrand is in it.
   const twins::State theta = {0.3, -0.5, 0.8, 0.1};
   const double alpha = 1 + 2 * twins::sigmoid(0.3), beta = 1 + 2 * twins::sigmoid(-0.5);
   const double gamma = 1 + 2 * twins::sigmoid(0.8), delta = 1 + 2 * twins::sigmoid(0.1), dt = 0.02, sigma = 1.5;
-  const auto step_x = [&](double x, double y) { return x + (alpha - beta * y) * x * dt; };
-  const auto step_y = [&](double x, double y) { return y + (delta * x - gamma) * y * dt; };
-  const double x0 = 1, y0 = 1.5, sd0 = sigma * x0 * y0 * std::sqrt(dt);
+  // Growth factors of both coordinates at (x, y).
+  const auto factor = [&](std::size_t i, double x, double y) {
+    return 1 + (i == 0 ? alpha - beta * y : delta * x - gamma) * dt;
+  };
   int stream_index = 0;
-  for (const auto& [x2, y2] : {std::pair{1.2, 1.3}, {0.0, 0.0}}) {
+  for (const twins::State& end : {twins::State{1.2, 1.3}, twins::State{0.0, 1.4}, twins::State{1.4, 0.0}}) {
+    const std::size_t c = end[1] == 0 ? 1 : 0, o = 1 - c;
+    const twins::State start = c == 0 ? twins::State{1, 1.5} : twins::State{1.5, 1};  // clipping is a 3-sigma event
+    const double sd0 = sigma * start[0] * start[1] * std::sqrt(dt);
+    const double c_mean = start[c] * factor(c, start[0], start[1]), o_mean = start[o] * factor(o, start[0], start[1]);
     double expected = 0;
-    const double h = sd0 / 100;
-    for (double x = step_x(x0, y0) - 6 * sd0; x < step_x(x0, y0) + 6 * sd0; x += h) {
-      for (double y = step_y(x0, y0) - 6 * sd0; y < step_y(x0, y0) + 6 * sd0; y += h) {
-        const double sd = std::abs(sigma * x * y) * std::sqrt(dt) + 1e-300;
-        const double px = x2 == 0 ? below_zero(step_x(x, y), sd) : normal(x2, step_x(x, y), sd);
-        const double py = y2 == 0 ? below_zero(step_y(x, y), sd) : normal(y2, step_y(x, y), sd);
-        expected += h * h * normal(x, step_x(x0, y0), sd0) * normal(y, step_y(x0, y0), sd0) * px * py;
+    const double h = sd0 / 400;
+    for (double cell = std::floor((c_mean - 7 * sd0) / h); cell < (c_mean + 7 * sd0) / h; ++cell) {
+      const double zc = h * (cell + 0.5);
+      const auto growth = [&](std::size_t i, double zo) { return c == 0 ? factor(i, zc, zo) : factor(i, zo, zc); };
+      // Where the inner Gaussians meet: o_mean ± sd0 and end/growth ± sd/growth.
+      const double g = growth(o, end[o]), sd = std::abs(sigma * zc * end[o]) * std::sqrt(dt);
+      const double precision = 1 / (sd0 * sd0) + g * g / (sd * sd), width = 1 / std::sqrt(precision);
+      const double centre = (o_mean / (sd0 * sd0) + g * end[o] / (sd * sd)) / precision;
+      constexpr int points = 120;
+      for (int i = 0; i <= points; ++i) {
+        const double zo = centre + width * (-10 + 20.0 * i / points);
+        const double last = std::abs(sigma * zc * zo) * std::sqrt(dt);
+        const double pc = end[c] == 0 ? below_zero(zc * growth(c, zo), last) : normal(end[c], zc * growth(c, zo), last);
+        expected += h * width * 20 / points * normal(zc, c_mean, sd0) * normal(zo, o_mean, sd0) * pc *
+                    normal(end[o], zo * growth(o, zo), last);
       }
     }
     const auto likelihood = lotka_volterra_likelihood({.sigma = sigma, .steps = 2, .dt = dt},
-                                                      one_transition({x0, y0}, {x2, y2}), /*particles=*/100);
+                                                      one_transition(start, end), /*particles=*/100);
     Stream stream = Streams(1).stream("u", stream_index++);
-    const MeanAndError estimate = average_estimate(*likelihood, theta, 1000, stream);
-    // 2 checks at 4.5 standard errors: false alarm 1.4e-5; 1e-3 for the grid, whose integrand has kinks at x y = 0.
-    EXPECT_NEAR(estimate.mean, expected, 4.5 * estimate.error + 1e-3 * expected) << x2 << ", " << y2;
-    EXPECT_LT(estimate.error, 0.05 * expected) << x2 << ", " << y2;  // so that the check above can fail
+    const MeanAndError estimate = average_estimate(*likelihood, theta, 400, stream);
+    // 3 checks at 4.5 standard errors: false alarm 2e-5; 2e-3 for the quadrature near the jump.
+    EXPECT_NEAR(estimate.mean, expected, 4.5 * estimate.error + 2e-3 * expected) << end[0] << ", " << end[1];
+    EXPECT_LT(estimate.error, 0.02 * expected) << end[0] << ", " << end[1];  // so that the check above can fail
   }
 }
 
 TEST(LotkaVolterraDensity, HasTheClippedMassOfSimulations) {
-  // Five steps, large noise: the share of transitions that end with one coordinate at 0 and the other between two
-  // bounds.
-  const twins::State theta = {0.3, -0.5, 0.8, 0.1};
-  constexpr double sigma = 2;
-  constexpr int n = 40000, cells = 16;
-  for (const std::size_t zero : {std::size_t{0}, std::size_t{1}}) {
-    const twins::State start = zero == 0 ? twins::State{0.5, 2} : twins::State{2, 0.5};
-    const double low = 1.5, high = 2.1;
-    Stream stream = Streams(2).stream("simulate", zero);
-    int hits = 0;
-    for (int i = 0; i < n; ++i) {
-      const twins::State end = twins::lotka_volterra_step(theta, start, sigma, stream);
-      hits += end[zero] == 0 && end[1 - zero] > low && end[1 - zero] < high ? 1 : 0;
-    }
-    double mass = 0, variance = 0;
-    for (int c = 0; c < cells; ++c) {
-      const double width = (high - low) / cells;
-      twins::State end(2, 0.0);
-      end[1 - zero] = low + (c + 0.5) * width;
-      const auto likelihood = lotka_volterra_likelihood({.sigma = sigma}, one_transition(start, end), 100);
-      const MeanAndError estimate = average_estimate(*likelihood, theta, 200, stream);
-      mass += width * estimate.mean;
-      variance += width * width * estimate.error * estimate.error;
-    }
-    const double share = static_cast<double>(hits) / n;
-    ASSERT_GT(hits, 100);
-    EXPECT_NEAR(mass, share, 4.5 * std::sqrt(share / n + variance))
-        << "coordinate " << zero;                              // false alarm 1.4e-5 for two
-    EXPECT_LT(std::sqrt(share / n + variance), 0.15 * share);  // so that it can fail
+  // Five steps, large noise: the share of transitions that end with x = 0 and y between two bounds.
+  const twins::State theta = {0.3, -0.5, 0.8, 0.1}, start = {0.5, 3};
+  constexpr double sigma = 1.2, low = 2.3, high = 2.8;
+  constexpr int n = 100000, cells = 10;
+  Stream stream = Streams(2).stream("simulate");
+  int hits = 0;
+  for (int i = 0; i < n; ++i) {
+    const twins::State end = twins::lotka_volterra_step(theta, start, sigma, stream);
+    hits += end[0] == 0 && end[1] > low && end[1] < high ? 1 : 0;
   }
+  double mass = 0, variance = 0;
+  for (int c = 0; c < cells; ++c) {
+    const double width = (high - low) / cells;
+    const auto likelihood =
+        lotka_volterra_likelihood({.sigma = sigma}, one_transition(start, {0, low + (c + 0.5) * width}), 100);
+    const MeanAndError estimate = average_estimate(*likelihood, theta, 200, stream);
+    mass += width * estimate.mean;
+    variance += width * width * estimate.error * estimate.error;
+  }
+  const double share = static_cast<double>(hits) / n;
+  ASSERT_GT(hits, 1000);
+  EXPECT_NEAR(mass, share, 4.5 * std::sqrt(share / n + variance));  // false alarm 7e-6
+  EXPECT_LT(std::sqrt(variance), 0.03 * mass);
 }
 
 TEST(SirDensity, IsUnbiasedForTwoStepsByQuadrature) {

@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "catena/simulate/special.h"
 #include "catena/tasks/normal_density.h"
 
 namespace catena::tasks {
@@ -28,9 +29,23 @@ struct ClippedTransition {
   std::array<bool, 2> clipped{false, false};
 };
 
-/// The normals that one particle uses: two for each of the k − 1 inner states (and not none, so that particles can be
-/// counted).
-inline std::size_t bridge_normals(int steps) { return 2 * static_cast<std::size_t>(std::max(1, steps - 1)); }
+/// A standard normal given that it is at most `bound`, from the standard normal u, with the log of its density.
+inline double draw_below(double bound, double u, double& log_density) {
+  const double uniform = simulate::normal_lower(u);
+  if (bound > -3) {
+    const double below = std::clamp(uniform * simulate::normal_lower(bound), 1e-300, 1 - 0x1p-53);
+    const double t = simulate::normal_from_tails({below, 1 - below});
+    log_density = -0.5 * t * t - log_sqrt_2pi - log_normal_cdf(bound);
+    return t;
+  }
+  // Far in the tail: Rayleigh's tail, density |t| exp(−(t² − bound²)/2), whose ratio to the normal's is almost flat.
+  const double t = -std::sqrt(bound * bound - 2 * std::log(uniform));
+  log_density = std::log(-t) - 0.5 * (t * t - bound * bound);
+  return t;
+}
+
+/// The normals that one particle uses: 2(k − 1) for the inner states and 2 for clipped coordinates.
+inline std::size_t bridge_normals(int steps) { return 2 * static_cast<std::size_t>(steps); }
 
 template <class Model>
 class GuidedBridge {
@@ -45,16 +60,21 @@ class GuidedBridge {
 
   /// log p̂ = log (1/N) Σ_i w_i for N = u.size() / bridge_normals(steps) particles; −∞ if every weight is 0.
   double log_estimate(const ClippedTransition& transition, std::span<const double> u) {
-    const std::size_t per_particle = bridge_normals(static_cast<int>(steps_));
+    const std::size_t per_particle = 2 * steps_;
     const std::size_t particles = u.size() / per_particle;
     const bool any_clipped = transition.clipped[0] || transition.clipped[1];
     log_weights_.resize(particles);
-    if (!any_clipped) guide(transition.start, transition.end);
+    if (!any_clipped) guide(transition.start, transition.end, {true, true});
     double largest = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < particles; ++i) {
       const double* normals = u.data() + i * per_particle;
-      const double log_weight = any_clipped ? log_clipped_weight(transition, normals)
-                                            : log_bridge_weight(transition.start, transition.end, normals);
+      double log_weight = 0;
+      Eigen::Vector2d end = transition.end;
+      if (any_clipped) {
+        log_weight = draw_clipped(transition, normals + 2 * (steps_ - 1), end);
+        guide(transition.start, end, {true, true});
+      }
+      log_weight += log_bridge_weight(transition.start, end, normals);
       log_weights_[i] = std::isnan(log_weight) ? -std::numeric_limits<double>::infinity() : log_weight;
       largest = std::max(largest, log_weights_[i]);
     }
@@ -72,14 +92,17 @@ class GuidedBridge {
     double v_determinant;
   };
 
-  /// Linearises along the noise-free path η, bent linearly so that it ends where it should:
+  /// Linearises along the noise-free path η, bent linearly so that its observed coordinates end where they should:
   ///   p_k = η_k + (k/K)(e − η_K),  z_{k+1} ≈ f(p_k) + F(p_k)(z_k − p_k) + N(0, Q(p_k)),
   /// then backwards from A_K = I, b_K = 0, V_K = 0:
   ///   A_k = A_{k+1}F_k,  b_k = A_{k+1}c_k + b_{k+1},  V_k = V_{k+1} + A_{k+1}Q_kA_{k+1}ᵀ,  c_k = f(p_k) − F_k p_k.
-  void guide(const Eigen::Vector2d& start, const Eigen::Vector2d& end) {
+  void guide(const Eigen::Vector2d& start, const Eigen::Vector2d& end, std::array<bool, 2> observed) {
     path_[0] = start;
     for (std::size_t k = 1; k < steps_; ++k) path_[k] = model_.step(path_[k - 1]);
-    const Eigen::Vector2d miss = end - model_.step(path_[steps_ - 1]);
+    Eigen::Vector2d miss = end - model_.step(path_[steps_ - 1]);
+    for (int i = 0; i < 2; ++i) {
+      if (!observed[static_cast<std::size_t>(i)]) miss[i] = 0;
+    }
     Eigen::Vector2d most(0, 0);
     for (std::size_t k = 0; k < steps_; ++k) {
       const Eigen::Vector2d p = path_[k] + static_cast<double>(k) / static_cast<double>(steps_) * miss;
@@ -108,24 +131,31 @@ class GuidedBridge {
     }
   }
 
-  /// A clipped end is reached from inner states that nothing guides, z_{k+1} ~ N(f(z_k), Q(z_k)), and its last step
-  /// contributes, coordinate by coordinate, the mass below 0 where it was clipped and the density at the end where not:
-  ///   Φ(−f_i(z_{K−1})/√q_i)  or  N(e_i; f_i(z_{K−1}), q_i).
-  /// A bridge to a point below 0 would be blind to the long tail that multiplicative noise has there; a mass is at
-  /// most 1.
-  double log_clipped_weight(const ClippedTransition& transition, const double* normals) {
-    path_[0] = transition.start;
-    for (std::size_t k = 0; k + 1 < steps_; ++k) {
-      const Eigen::Vector2d sd = model_.variances(path_[k]).cwiseSqrt();
-      path_[k + 1] = model_.step(path_[k]) + Eigen::Vector2d(sd[0] * normals[2 * k], sd[1] * normals[2 * k + 1]);
-    }
-    const Eigen::Vector2d mean = model_.step(path_[steps_ - 1]);
-    const Eigen::Vector2d sd = model_.variances(path_[steps_ - 1]).cwiseSqrt();
-    double log_weight = model_.log_factor(path_);
+  /// Draws where the clipped coordinates were before clipping, from the linearised prediction of the end cut off at 0
+  /// (good where a clipped coordinate's noise does not vanish with it),
+  /// into `end`; returns −log of the density they were drawn from.
+  double draw_clipped(const ClippedTransition& transition, const double* normals, Eigen::Vector2d& end) {
+    guide(transition.start, transition.end, {!transition.clipped[0], !transition.clipped[1]});
+    Eigen::Vector2d mean = looks_[0].a * transition.start + looks_[0].b;
+    const Eigen::Matrix2d& v = looks_[0].v;
+    double log_weight = 0;
+    std::array<bool, 2> known{!transition.clipped[0], !transition.clipped[1]};
     for (int i = 0; i < 2; ++i) {
-      log_weight += transition.clipped[static_cast<std::size_t>(i)]
-                        ? log_normal_cdf(-mean[i] / sd[i])
-                        : log_normal_density(transition.end[i], mean[i], sd[i]);
+      const auto self = static_cast<std::size_t>(i), other = 1 - self;
+      if (known[self]) continue;
+      double m = mean[i], variance = v(i, i);
+      if (known[other]) {
+        const int j = 1 - i;
+        m += v(i, j) / v(j, j) * (end[j] - mean[j]);
+        variance -= v(i, j) * v(i, j) / v(j, j);
+      }
+      const double sd = std::sqrt(variance);
+      double log_density = 0;
+      end[i] = m + sd * draw_below(-m / sd, normals[self], log_density);
+      // Rounding may leave the value a hair above 0, where the target is 0.
+      end[i] = std::min(end[i], 0.0);
+      log_weight -= log_density - std::log(sd);
+      known[self] = true;
     }
     return log_weight;
   }

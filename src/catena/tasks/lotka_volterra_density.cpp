@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/core/check.h"
 #include "catena/tasks/guided_bridge_density.h"
@@ -41,6 +43,89 @@ struct InnerStep {
   double log_factor(const std::vector<Eigen::Vector2d>&) const { return 0; }
 };
 
+/// Transitions of which coordinate c ended at 0. The noise σxy vanishes with c, so c gets below 0 in one leap and then
+/// stays where it is: paths are sampled by the step j at which c first is below 0. With s = σ|xy|√dt at z_k, μ =
+/// f(z_k), j uniform on 1 … K (weight K),
+///   c_{k+1} | c_{k+1} > 0 if k + 1 < j,   c_{k+1} | c_{k+1} < 0 if k + 1 = j,   N(μ_c, s²) if k + 1 > j,
+/// each with the probability of its condition as weight. Then the other coordinate o, which knows c_{k+1} and with it
+/// how much noise is still to come: with o_K ≈ m + A (o_{k+1} − μ_o) + N(0, V) along the noise-free path from
+/// (c_{k+1}, μ_o), it is drawn given o_K, weight N(o_K; m, A²s² + V) / N(o_K; m + A(o_{k+1} − μ_o), V). The last step
+/// contributes Φ(−μ_c/s), and N(o_K; μ_o, s²) or, if o was clipped too, Φ(−μ_o/s); o is not guided in that case.
+class ClippedPaths {
+ public:
+  ClippedPaths(const InnerStep& model, int steps) : model_(model), steps_(steps) {}
+
+  double log_estimate(const ClippedTransition& transition, std::span<const double> u) const {
+    const std::size_t per_particle = bridge_normals(steps_);
+    const std::size_t particles = u.size() / per_particle;
+    std::vector<double> log_weights;
+    for (std::size_t i = 0; i < particles; ++i) {
+      const double log_weight = log_path_weight(transition, u.data() + i * per_particle);
+      log_weights.push_back(std::isnan(log_weight) ? -std::numeric_limits<double>::infinity() : log_weight);
+    }
+    const double largest = *std::ranges::max_element(log_weights);
+    if (!std::isfinite(largest)) return -std::numeric_limits<double>::infinity();
+    double sum = 0;
+    for (const double log_weight : log_weights) sum += std::exp(log_weight - largest);
+    return largest + std::log(sum / static_cast<double>(particles));
+  }
+
+ private:
+  double log_path_weight(const ClippedTransition& transition, const double* normals) const {
+    const int c = transition.clipped[0] ? 0 : 1, o = 1 - c;
+    const bool both = transition.clipped[0] && transition.clipped[1];
+    const double end = transition.end[o];
+    const int crossing =
+        1 + std::min(steps_ - 1, static_cast<int>(steps_ * simulate::normal_lower(normals[2 * (steps_ - 1)])));
+    double log_weight = std::log(steps_);
+    Eigen::Vector2d z = transition.start;
+    for (int k = 0; k + 1 < steps_; ++k) {
+      const Eigen::Vector2d mean = model_.step(z);
+      const double s = std::sqrt(model_.variances(z)[0]);
+      Eigen::Vector2d next = mean;
+      if (k + 1 > crossing) {
+        next[c] += s * normals[2 * k];
+      } else {
+        // Below 0 or, mirrored, above 0.
+        const double side = k + 1 == crossing ? 1 : -1;
+        double log_density = 0;
+        const double t = draw_below(-side * mean[c] / s, normals[2 * k], log_density);
+        next[c] += side * s * t;
+        log_weight += -0.5 * t * t - log_sqrt_2pi - log_density;
+      }
+      if (both) {
+        next[o] += s * normals[2 * k + 1];
+      } else {
+        log_weight += draw_guided(o, end, s, steps_ - k - 1, normals[2 * k + 1], next);
+      }
+      z = next;
+    }
+    const Eigen::Vector2d mean = model_.step(z);
+    const double s = std::sqrt(model_.variances(z)[0]);
+    log_weight += log_normal_cdf(-mean[c] / s);
+    return log_weight + (both ? log_normal_cdf(-mean[o] / s) : log_normal_density(end, mean[o], s));
+  }
+
+  /// Replaces next[o], which is μ_o, by a draw given the end; returns the log of its weight.
+  double draw_guided(int o, double end, double s, int remaining, double normal, Eigen::Vector2d& next) const {
+    Eigen::Vector2d path = next;
+    double a = 1, v = 0;
+    for (int k = 0; k < remaining; ++k) {
+      const double f = model_.jacobian(path)(o, o);
+      v = f * f * v + model_.variances(path)[o];
+      a *= f;
+      path = model_.step(path);
+    }
+    const double miss = end - path[o], total = a * a * s * s + v;
+    const double shift = a * s * s / total * miss + s * std::sqrt(v / total) * normal;
+    next[o] += shift;
+    return log_normal_density(miss, 0, std::sqrt(total)) - log_normal_density(miss, a * shift, std::sqrt(v));
+  }
+
+  const InnerStep& model_;
+  int steps_;  // K
+};
+
 class LotkaVolterraLikelihood : public SeriesLikelihood {
  public:
   LotkaVolterraLikelihood(const LotkaVolterraConstants& constants, ConstMatrixView series, std::size_t particles)
@@ -62,10 +147,18 @@ class LotkaVolterraLikelihood : public SeriesLikelihood {
   void log_transitions(std::span<const double> theta, std::span<const double> u, std::span<double> out) const override {
     const InnerStep model(theta, constants_);
     GuidedBridge<InnerStep> bridge(model, constants_.steps);
+    const ClippedPaths clipped(model, constants_.steps);
     const std::size_t normals = normals_per_transition();
     for (std::size_t t = 0; t < transitions_.size(); ++t) {
-      // A noise-free transition is certain once the parameter it pins has its value.
-      out[t] = random_[t] ? bridge.log_estimate(transitions_[t], u.subspan(t * normals, normals)) : 0;
+      const ClippedTransition& transition = transitions_[t];
+      const auto normals_of_t = u.subspan(t * normals, normals);
+      if (!random_[t]) {
+        out[t] = 0;  // certain, once the parameter that it pins has its value
+      } else if (transition.clipped[0] || transition.clipped[1]) {
+        out[t] = clipped.log_estimate(transition, normals_of_t);
+      } else {
+        out[t] = bridge.log_estimate(transition, normals_of_t);
+      }
     }
   }
 
