@@ -1,0 +1,51 @@
+/// The composition rules by name: each turns local scores into the score of the series. A new rule is one file and one
+/// line of the list in rule.cpp.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "catena/compose/local_scores.h"
+#include "catena/compose/series_score.h"
+#include "catena/core/config.h"
+#include "catena/core/registry.h"
+#include "catena/diffusion/schedule.h"
+
+namespace catena::compose {
+
+struct RuleSettings {
+  double nugget = 0.1;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.nugget, "nugget", "smallest eigenvalue that the series' precision may have (the prior's is 1)", positive());
+  }
+};
+
+/// What a rule is made from. `source` must outlive the rule; `precisions` holds the local posteriors' C_t, one a row.
+struct RuleInput {
+  const LocalScores* source = nullptr;
+  diffusion::Schedule schedule{};
+  LocalPrecisions precisions{};
+  RuleSettings settings{};
+};
+
+struct Rule {
+  std::string_view name;
+  std::string_view help;
+  bool needs_precisions;
+  bool needs_jacobians;
+  std::unique_ptr<SeriesScore> (*make)(RuleInput input);
+};
+
+const Registry<Rule>& rules();
+
+/// The rule of that name over checked input.
+std::unique_ptr<SeriesScore> compose(std::string_view rule, RuleInput input);
+
+// One file each; their formulas stand there.
+std::unique_ptr<SeriesScore> make_fnpe(RuleInput input);
+std::unique_ptr<SeriesScore> make_gauss(RuleInput input);
+std::unique_ptr<SeriesScore> make_jac(RuleInput input);
+
+}  // namespace catena::compose
