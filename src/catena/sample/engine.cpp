@@ -1,0 +1,109 @@
+#include "catena/sample/engine.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/compose/precision.h"
+#include "catena/core/check.h"
+
+namespace catena::sample {
+
+using compose::map;
+
+Level level_at(const diffusion::Schedule& schedule, double eta) {
+  const double a = schedule.a_at(eta);
+  return {eta, a, schedule.m(a)};
+}
+
+std::vector<Level> levels(const diffusion::Schedule& schedule, std::size_t steps, double end_eta) {
+  const double start_eta = schedule.eta(1);
+  std::vector<Level> result;
+  for (std::size_t i = 0; i <= steps; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(steps);
+    result.push_back(level_at(schedule, start_eta * std::pow(end_eta / start_eta, share)));
+  }
+  return result;
+}
+
+Engine::Engine(const compose::SeriesScore& score, const Sampler& sampler, double langevin_step, std::size_t particles)
+    : score_(score), sampler_(sampler), langevin_step_(langevin_step) {
+  const std::size_t d = score.dimension();
+  theta_a_ = stage_ = noise_ = Matrix(particles, d);
+  slopes_.assign(static_cast<std::size_t>(std::max(sampler.stages, 1)), Matrix(particles, d));
+  if (sampler.stochastic()) {
+    for (const double node : sampler.nodes) CATENA_ASSERT(node == 0 || node == 1);
+  }
+}
+
+void Engine::score_of_y(const Level& level, ConstMatrixView y, MatrixView out) {
+  map(theta_a_.view()) = level.m * map(y);
+  const Outcome outcome = score_(theta_a_, level.a, out);
+  if (outcome_ == Outcome::ok) outcome_ = outcome;
+  map(out) *= level.m;
+  ++evaluations_;
+}
+
+void Engine::start(const Level& level, MatrixView y, const Noise& noise) {
+  const Eigen::MatrixXd& axes = score_.shape().axes;
+  const Eigen::VectorXd variances = score_.level_variances(level.eta);
+  // A Gaussian's mean is one Newton step from anywhere: μ = V s_y(0).
+  Matrix origin(1, y.cols), slope(1, y.cols);
+  const Outcome outcome = score_(origin, level.a, slope);
+  if (outcome_ == Outcome::ok) outcome_ = outcome;
+  ++evaluations_;
+  const Eigen::RowVectorXd mean = level.m * map(slope.view()) * axes * variances.asDiagonal() * axes.transpose();
+  noise(noise_.values());
+  map(y) = map(noise_.view()) * variances.cwiseSqrt().asDiagonal() * axes.transpose();
+  map(y).rowwise() += mean;
+}
+
+void Engine::step(const Level& from, const Level& to, MatrixView y, const Noise& noise) {
+  if (sampler_.stages > 0) {
+    // dy = F d(clock), F = −η s_y on the clock η and −s_y on the clock τ.
+    const bool tau = sampler_.clock == Clock::tau;
+    const double change = tau ? to.eta * to.eta - from.eta * from.eta : to.eta - from.eta;
+    if (tau) {
+      noise(noise_.values());
+      map(noise_.view()) *= std::sqrt(-change);
+    }
+    for (int i = 0; i < sampler_.stages; ++i) {
+      const double node = sampler_.nodes[i];
+      const Level level = node == 0   ? from
+                          : node == 1 ? to
+                                      : level_at(score_.schedule(), from.eta + node * (to.eta - from.eta));
+      map(stage_.view()) = map(y);
+      for (int j = 0; j < i; ++j) {
+        map(stage_.view()) += change * sampler_.stage_weights[i][j] * map(slopes_[j].view());
+      }
+      if (tau && node == 1) map(stage_.view()) += map(noise_.view());
+      score_of_y(level, stage_, slopes_[i]);
+      map(slopes_[i].view()) *= tau ? -1 : -level.eta;
+    }
+    for (int i = 0; i < sampler_.stages; ++i) map(y) += change * sampler_.weights[i] * map(slopes_[i].view());
+    if (tau) map(y) += map(noise_.view());
+  }
+  for (int i = 0; i < sampler_.langevin_steps; ++i) langevin(to, y, noise);
+}
+
+/// dy = V s_y dt + √(2V) dw with V the shape's guess at the level's covariance, over time δ:
+///
+///   y ← y + (1 − e^(−δ)) V s_y + √((1 − e^(−2δ)) V) ξ,
+///
+/// which leaves N(·, V) exactly as it is, where the usual Euler step would widen it by 1/(1 − δ/2).
+void Engine::langevin(const Level& level, MatrixView y, const Noise& noise) {
+  const Eigen::MatrixXd& axes = score_.shape().axes;
+  const Eigen::VectorXd variances = score_.level_variances(level.eta);
+  score_of_y(level, y, slopes_[0]);
+  noise(noise_.values());
+  const Eigen::VectorXd drift = -std::expm1(-langevin_step_) * variances;
+  const Eigen::VectorXd spread = (-std::expm1(-2 * langevin_step_) * variances).cwiseSqrt();
+  map(y) += map(slopes_[0].view()) * axes * drift.asDiagonal() * axes.transpose() +
+            map(noise_.view()) * spread.asDiagonal() * axes.transpose();
+}
+
+void Engine::denoise(const Level& level, MatrixView y) {
+  score_of_y(level, y, slopes_[0]);
+  map(y) += level.eta * level.eta * map(slopes_[0].view());
+}
+
+}  // namespace catena::sample

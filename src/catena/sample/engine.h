@@ -1,0 +1,65 @@
+/// The engine of the diffusion samplers: levels of noise, and one step from level to level by a sampler's table. It
+/// knows neither blocks nor threads; diffusion_sample.h runs it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "catena/compose/series_score.h"
+#include "catena/core/array.h"
+#include "catena/core/outcome.h"
+#include "catena/sample/sampler.h"
+
+namespace catena::sample {
+
+/// Where the process stands: η = σ/m, and the a and m that belong to it.
+struct Level {
+  double eta = 0;
+  double a = 0;
+  double m = 1;
+};
+
+Level level_at(const diffusion::Schedule& schedule, double eta);
+
+/// steps + 1 levels from a = 1 down to `end_eta`, η falling by the same factor each step: the part of the change that
+/// is noise is then the same in each.
+std::vector<Level> levels(const diffusion::Schedule& schedule, std::size_t steps, double end_eta);
+
+/// Fills with independent N(0, 1).
+using Noise = std::function<void(std::span<double>)>;
+
+/// What the steps of one block of particles share; y = θ_a/m, one particle a row.
+class Engine {
+ public:
+  Engine(const compose::SeriesScore& score, const Sampler& sampler, double langevin_step, std::size_t particles);
+
+  /// y ~ N(μ, V) at the first level, a guess at the diffused posterior: V from the rule's shape, μ one Newton step
+  /// from 0. Exact where the posterior is Gaussian with that shape.
+  void start(const Level& level, MatrixView y, const Noise& noise);
+  /// One step of the table and its Langevin steps.
+  void step(const Level& from, const Level& to, MatrixView y, const Noise& noise);
+  /// Tweedie: y ← E[θ | θ_a] = y + η² s_y.
+  void denoise(const Level& level, MatrixView y);
+
+  /// Calls of the score so far, each for all particles of the block.
+  std::size_t evaluations() const { return evaluations_; }
+  /// The first outcome of the score that was not ok.
+  Outcome outcome() const { return outcome_; }
+
+ private:
+  /// s_y(y) = m s(m y, a)
+  void score_of_y(const Level& level, ConstMatrixView y, MatrixView out);
+  void langevin(const Level& level, MatrixView y, const Noise& noise);
+
+  const compose::SeriesScore& score_;
+  const Sampler& sampler_;
+  double langevin_step_;
+  std::size_t evaluations_ = 0;
+  Outcome outcome_ = Outcome::ok;
+  Matrix theta_a_, stage_, noise_;
+  std::vector<Matrix> slopes_;
+};
+
+}  // namespace catena::sample

@@ -1,0 +1,57 @@
+#include "catena/sample/sampler.h"
+
+namespace catena::sample {
+
+const Registry<Sampler>& samplers() {
+  static const Registry<Sampler> registry(
+      "sampler",
+      {
+          {.name = "euler_maruyama",
+           .help = "reverse diffusion, Euler–Maruyama; the paper's",
+           .order = 1,
+           .clock = Clock::tau,
+           .stages = 1,
+           .weights = {1}},
+          {.name = "stochastic_heun",
+           .help = "reverse diffusion, Heun's method with additive noise",
+           .order = 2,
+           .clock = Clock::tau,
+           .stages = 2,
+           .nodes = {0, 1},
+           .stage_weights = {{{}, {1}}},
+           .weights = {0.5, 0.5}},
+          {.name = "ddim", .help = "probability flow, Euler's method in σ/m", .order = 1, .stages = 1, .weights = {1}},
+          {.name = "heun",
+           .help = "probability flow, Heun's method",
+           .order = 2,
+           .stages = 2,
+           .nodes = {0, 1},
+           .stage_weights = {{{}, {1}}},
+           .weights = {0.5, 0.5}},
+          // The third-order method of least error bound (ralston1962).
+          {.name = "ralston3",
+           .help = "probability flow, Ralston's third-order method",
+           .order = 3,
+           .stages = 3,
+           .nodes = {0, 0.5, 0.75},
+           .stage_weights = {{{}, {0.5}, {0, 0.75}}},
+           .weights = {2.0 / 9, 1.0 / 3, 4.0 / 9}},
+          // A Langevin step of fixed time forgets a fixed share of all errors before it: what is left is a few steps'
+          // local error, one order higher than Euler–Maruyama's sum of them.
+          {.name = "predictor_corrector",
+           .help = "Euler–Maruyama, each step followed by a Langevin step",
+           .order = 2,
+           .clock = Clock::tau,
+           .stages = 1,
+           .weights = {1},
+           .langevin_steps = 1},
+          // Its particles lag behind the level by a share of the level's change: first order in the number of levels.
+          {.name = "annealed_langevin",
+           .help = "five Langevin steps at each level, nothing between",
+           .order = 1,
+           .langevin_steps = 5},
+      });
+  return registry;
+}
+
+}  // namespace catena::sample
