@@ -20,7 +20,7 @@ struct BlockInfo {
 BlockInfo run_block(const compose::SeriesScore& score, const Sampler& sampler, const SampleSettings& settings,
                     const std::vector<Level>& path, Stream stream, MatrixView y) {
   const Noise noise = [&](std::span<double> out) { stream.fill_normal(out); };
-  Engine engine(score, sampler, settings.langevin_step, y.rows);
+  Engine engine(score, sampler, y.rows);
   engine.start(path.front(), y, noise);
   for (std::size_t i = 0; i + 1 < path.size(); ++i) engine.step(path[i], path[i + 1], y, noise);
   if (settings.denoise) engine.denoise(path.back(), y);

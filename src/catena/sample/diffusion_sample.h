@@ -22,7 +22,6 @@ struct SampleSettings {
   int steps = 500;
   double end_width = 0.05;  // Tweedie's step then loses at most 0.05² = 0.25 % of the variance
   double smallest_a = 0;
-  double langevin_step = 0.2;
   bool denoise = true;
   int block = 128;
 
@@ -33,7 +32,6 @@ struct SampleSettings {
     visit(c.end_width, "end_width", "sigma/m at the end, in the narrowest standard deviation of the posterior",
           positive());
     visit(c.smallest_a, "smallest_a", "never end below this a, however narrow the posterior", between(0.0, 0.5));
-    visit(c.langevin_step, "langevin_step", "time of a Langevin step, in relaxation times of the level", positive());
     visit(c.denoise, "denoise", "end with Tweedie's step to a = 0", anything());
     visit(c.block, "block", "particles that move together", at_least(1));
   }

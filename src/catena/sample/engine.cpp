@@ -25,11 +25,11 @@ std::vector<Level> levels(const diffusion::Schedule& schedule, std::size_t steps
   return result;
 }
 
-Engine::Engine(const compose::SeriesScore& score, const Sampler& sampler, double langevin_step, std::size_t particles)
-    : score_(score), sampler_(sampler), langevin_step_(langevin_step) {
+Engine::Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles)
+    : score_(score), sampler_(sampler) {
   const std::size_t d = score.dimension();
   theta_a_ = stage_ = noise_ = Matrix(particles, d);
-  slopes_.assign(static_cast<std::size_t>(std::max(sampler.stages, 1)), Matrix(particles, d));
+  slopes_.assign(static_cast<std::size_t>(sampler.stages), Matrix(particles, d));
   if (sampler.stochastic()) {
     for (const double node : sampler.nodes) CATENA_ASSERT(node == 0 || node == 1);
   }
@@ -58,47 +58,28 @@ void Engine::start(const Level& level, MatrixView y, const Noise& noise) {
 }
 
 void Engine::step(const Level& from, const Level& to, MatrixView y, const Noise& noise) {
-  if (sampler_.stages > 0) {
-    // dy = F d(clock), F = −η s_y on the clock η and −s_y on the clock τ.
-    const bool tau = sampler_.clock == Clock::tau;
-    const double change = tau ? to.eta * to.eta - from.eta * from.eta : to.eta - from.eta;
-    if (tau) {
-      noise(noise_.values());
-      map(noise_.view()) *= std::sqrt(-change);
-    }
-    for (int i = 0; i < sampler_.stages; ++i) {
-      const double node = sampler_.nodes[i];
-      const Level level = node == 0   ? from
-                          : node == 1 ? to
-                                      : level_at(score_.schedule(), from.eta + node * (to.eta - from.eta));
-      map(stage_.view()) = map(y);
-      for (int j = 0; j < i; ++j) {
-        map(stage_.view()) += change * sampler_.stage_weights[i][j] * map(slopes_[j].view());
-      }
-      if (tau && node == 1) map(stage_.view()) += map(noise_.view());
-      score_of_y(level, stage_, slopes_[i]);
-      map(slopes_[i].view()) *= tau ? -1 : -level.eta;
-    }
-    for (int i = 0; i < sampler_.stages; ++i) map(y) += change * sampler_.weights[i] * map(slopes_[i].view());
-    if (tau) map(y) += map(noise_.view());
+  // dy = F d(clock), F = −η s_y on the clock η and −s_y on the clock τ.
+  const bool tau = sampler_.clock == Clock::tau;
+  const double change = tau ? to.eta * to.eta - from.eta * from.eta : to.eta - from.eta;
+  if (tau) {
+    noise(noise_.values());
+    map(noise_.view()) *= std::sqrt(-change);
   }
-  for (int i = 0; i < sampler_.langevin_steps; ++i) langevin(to, y, noise);
-}
-
-/// dy = V s_y dt + √(2V) dw with V the shape's guess at the level's covariance, over time δ:
-///
-///   y ← y + (1 − e^(−δ)) V s_y + √((1 − e^(−2δ)) V) ξ,
-///
-/// which leaves N(·, V) exactly as it is, where the usual Euler step would widen it by 1/(1 − δ/2).
-void Engine::langevin(const Level& level, MatrixView y, const Noise& noise) {
-  const Eigen::MatrixXd& axes = score_.shape().axes;
-  const Eigen::VectorXd variances = score_.level_variances(level.eta);
-  score_of_y(level, y, slopes_[0]);
-  noise(noise_.values());
-  const Eigen::VectorXd drift = -std::expm1(-langevin_step_) * variances;
-  const Eigen::VectorXd spread = (-std::expm1(-2 * langevin_step_) * variances).cwiseSqrt();
-  map(y) += map(slopes_[0].view()) * axes * drift.asDiagonal() * axes.transpose() +
-            map(noise_.view()) * spread.asDiagonal() * axes.transpose();
+  for (int i = 0; i < sampler_.stages; ++i) {
+    const double node = sampler_.nodes[i];
+    const Level level = node == 0   ? from
+                        : node == 1 ? to
+                                    : level_at(score_.schedule(), from.eta + node * (to.eta - from.eta));
+    map(stage_.view()) = map(y);
+    for (int j = 0; j < i; ++j) {
+      map(stage_.view()) += change * sampler_.stage_weights[i][j] * map(slopes_[j].view());
+    }
+    if (tau && node == 1) map(stage_.view()) += map(noise_.view());
+    score_of_y(level, stage_, slopes_[i]);
+    map(slopes_[i].view()) *= tau ? -1 : -level.eta;
+  }
+  for (int i = 0; i < sampler_.stages; ++i) map(y) += change * sampler_.weights[i] * map(slopes_[i].view());
+  if (tau) map(y) += map(noise_.view());
 }
 
 void Engine::denoise(const Level& level, MatrixView y) {

@@ -33,12 +33,12 @@ using Noise = std::function<void(std::span<double>)>;
 /// What the steps of one block of particles share; y = θ_a/m, one particle a row.
 class Engine {
  public:
-  Engine(const compose::SeriesScore& score, const Sampler& sampler, double langevin_step, std::size_t particles);
+  Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles);
 
   /// y ~ N(μ, V) at the first level, a guess at the diffused posterior: V from the rule's shape, μ one Newton step
   /// from 0. Exact where the posterior is Gaussian with that shape.
   void start(const Level& level, MatrixView y, const Noise& noise);
-  /// One step of the table and its Langevin steps.
+  /// One step of the table.
   void step(const Level& from, const Level& to, MatrixView y, const Noise& noise);
   /// Tweedie: y ← E[θ | θ_a] = y + η² s_y.
   void denoise(const Level& level, MatrixView y);
@@ -51,11 +51,9 @@ class Engine {
  private:
   /// s_y(y) = m s(m y, a)
   void score_of_y(const Level& level, ConstMatrixView y, MatrixView out);
-  void langevin(const Level& level, MatrixView y, const Noise& noise);
 
   const compose::SeriesScore& score_;
   const Sampler& sampler_;
-  double langevin_step_;
   std::size_t evaluations_ = 0;
   Outcome outcome_ = Outcome::ok;
   Matrix theta_a_, stage_, noise_;

@@ -36,20 +36,6 @@ const Registry<Sampler>& samplers() {
            .nodes = {0, 0.5, 0.75},
            .stage_weights = {{{}, {0.5}, {0, 0.75}}},
            .weights = {2.0 / 9, 1.0 / 3, 4.0 / 9}},
-          // A Langevin step of fixed time forgets a fixed share of all errors before it: what is left is a few steps'
-          // local error, one order higher than Euler–Maruyama's sum of them.
-          {.name = "predictor_corrector",
-           .help = "Euler–Maruyama, each step followed by a Langevin step",
-           .order = 2,
-           .clock = Clock::tau,
-           .stages = 1,
-           .weights = {1},
-           .langevin_steps = 1},
-          // Its particles lag behind the level by a share of the level's change: first order in the number of levels.
-          {.name = "annealed_langevin",
-           .help = "five Langevin steps at each level, nothing between",
-           .order = 1,
-           .langevin_steps = 5},
       });
   return registry;
 }

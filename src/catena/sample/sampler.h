@@ -17,25 +17,22 @@ namespace catena::sample {
 /// where both run from large η to small.
 enum class Clock { eta, tau };
 
-/// One step of a sampler: an explicit Runge–Kutta step on its clock, then Langevin steps at the new level.
+/// One step of a sampler: an explicit Runge–Kutta step on its clock.
 struct Sampler {
   static constexpr int most_stages = 3;
 
   std::string_view name;
   std::string_view help;
   /// Error of the end's moments ~ steps^(−order), for a smooth score. For stochastic samplers the weak order.
-  /// Langevin steps are exact for the Gaussian of the rule's shape only; elsewhere their own step, langevin_step,
-  /// leaves an error that more levels do not remove, and the order is that of the rest.
   int order;
   Clock clock = Clock::eta;
-  int stages = 0;  // 0: the step only changes the level
+  int stages = 1;
   std::array<double, most_stages> nodes{};
   std::array<std::array<double, most_stages>, most_stages> stage_weights{};
   std::array<double, most_stages> weights{};
-  int langevin_steps = 0;  // after each step, at its end
 
   /// Reverse diffusion draws one normal vector a step; nodes must then be 0 or 1, where the path's noise is known.
-  bool stochastic() const { return clock == Clock::tau && stages > 0; }
+  bool stochastic() const { return clock == Clock::tau; }
 };
 
 const Registry<Sampler>& samplers();
