@@ -106,25 +106,25 @@ double beta_prefactor(double a, double b, UnitPoint point) {
   return std::sqrt(a / (2 * std::numbers::pi) * (b / (a + b))) * std::exp(exponent);
 }
 
-/// I_x(a, b) by the continued fraction DLMF 8.17.22; converges fast for x < (a + 1)/(a + b + 2).
+/// I_x(a, b) = x^a y^b/B(a, b) / (β₀ + α₁/(β₁ + α₂/(β₂ + …))), the even part of DLMF 8.17.22 (DiDonato and Morris 1992,
+/// didonato1992), by Lentz's method. It names y, so that x near 1 costs nothing; fast for x < (a + 1)/(a + b + 2).
 double beta_lower_fraction(double a, double b, UnitPoint point) {
   constexpr double tiny = 1e-300;
-  const double x = point.x;
-  double c = 1, d = 1 - (a + b) * x / (a + 1);
-  if (d == 0) d = tiny;
-  d = 1 / d;
-  double value = d;
+  const auto [x, y] = point;
+  const double middle = a * y - b * x + 1;
+  const auto beta_term = [&](double n) {
+    return n + n * (b - n) * x / (a + 2 * n - 1) + (a + n) * (middle + n * (1 + y)) / (a + 2 * n + 1);
+  };
+  double value = a * middle / (a + 1);  // β₀
+  if (value == 0) value = tiny;
+  double c = value, d = 0;
   for (int m = 1; m < most_terms; ++m) {
-    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-    d = 1 + even * d;
-    c = 1 + even / c;
-    if (d == 0) d = tiny;
-    if (c == 0) c = tiny;
-    d = 1 / d;
-    value *= d * c;
-    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    d = 1 + odd * d;
-    c = 1 + odd / c;
+    const double n = m;
+    const double root = x / (a + 2 * n - 1);
+    const double alpha = (a + n - 1) * (a + b + n - 1) * n * (b - n) * root * root;
+    const double beta = beta_term(n);
+    d = beta + alpha * d;
+    c = beta + alpha / c;
     if (d == 0) d = tiny;
     if (c == 0) c = tiny;
     d = 1 / d;
@@ -132,7 +132,7 @@ double beta_lower_fraction(double a, double b, UnitPoint point) {
     value *= factor;
     if (std::abs(factor - 1) <= epsilon) break;
   }
-  return beta_prefactor(a, b, point) / a * value;
+  return beta_prefactor(a, b, point) / value;
 }
 
 /// Solves log(tail(x)/target) = 0 for x > 0 by Newton's method in log x: `tail(x)` gives the tail's probability and

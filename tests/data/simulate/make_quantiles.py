@@ -42,7 +42,7 @@ def beta_row(a, b, z):
     # in odds o = x/y, so that both ends keep their digits
     P = lambda o: betainc(a, b, 0, o / (1 + o), regularized=True)
     Q = lambda o: betainc(b, a, 0, 1 / (1 + o), regularized=True)
-    o = solve(P, lower(z), mpf(-700), mpf(700)) if z <= 0 else solve(Q, lower(-z), mpf(-700), mpf(700))
+    o = solve(P, lower(z), mpf(-1500), mpf(1500)) if z <= 0 else solve(Q, lower(-z), mpf(-1500), mpf(1500))
     x, y = o / (1 + o), 1 / (1 + o)
     return x, y, log_phi(z) - ((a - 1) * log(x) + (b - 1) * log(y) - log(beta_function(a, b)))
 
@@ -77,9 +77,9 @@ for z in Z:
     show("uniform", "low=0;high=1", z, (p, q, log_phi(mpf(z))))
     show("log_normal", "log_mean=0.5;log_sd=0.75", z, (exp(mpf("0.5") + mpf("0.75") * mpf(z)), mp.inf, log(mpf("0.75")) + mpf("0.5") + mpf("0.75") * mpf(z)))
     show("exponential", "rate=3", z, (-log(q) / 3, mp.inf, log_phi(mpf(z)) - log(3) - log(q)))
-    for a in ["0.25", "1", "2.5", "9.5", "40", "1000"]:
+    for a in ["0.05", "0.25", "1", "2.5", "9.5", "40", "1000", "100000"]:
         show("gamma", f"shape={a};scale=1", z, gamma_row(mpf(a), mpf(z)))
-    for a, b in [("0.5", "0.5"), ("2", "5"), ("30", "3"), ("0.75", "40"), ("60", "80")]:
+    for a, b in [("0.5", "0.5"), ("2", "5"), ("30", "3"), ("0.75", "40"), ("60", "80"), ("0.05", "3"), ("5", "20000")]:
         show("beta", f"a={a};b={b}", z, beta_row(mpf(a), mpf(b), mpf(z)))
     show("half_normal", "sd=2", z, truncated_row(mpf(0), mpf(2), mpf(0), mp.inf, mpf(z)))
     show("truncated_normal", "mean=1;sd=2;low=0;high=2.5", z, truncated_row(mpf(1), mpf(2), mpf(0), mpf("2.5"), mpf(z)))
