@@ -5,7 +5,9 @@ namespace catena::cli {
 // One line per verb: its maker, defined in the file that bears its name.
 Verb tasks_verb();
 Verb simulate_verb();
+Verb train_verb();
 Verb observe_verb();
+Verb sample_verb();
 Verb reference_verb();
 Verb evaluate_verb();
 Verb bench_verb();
@@ -13,7 +15,7 @@ Verb bench_verb();
 const Registry<Verb>& verbs() {
   static const Registry<Verb> registry = [] {
     std::vector<Verb> list = {
-        tasks_verb(), simulate_verb(), observe_verb(), reference_verb(), evaluate_verb(), bench_verb(),
+        tasks_verb(), simulate_verb(), train_verb(), observe_verb(), sample_verb(), reference_verb(), evaluate_verb(), bench_verb(),
     };
     return Registry<Verb>("verb", std::move(list));
   }();

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
 
-#include "catena/core/version.h"
+#include "catena/sample/draws_file.h"
 #include "catena/tasks/task_density.h"
 
 namespace catena::evaluate {
@@ -50,34 +51,20 @@ nlohmann::json reference_request(const tasks::Task& task, std::size_t n, std::ui
 
 files::Group reference_group(const tasks::Task& task, ConstMatrixView series, const nlohmann::json& request,
                              const Reference& reference) {
-  const std::size_t n = reference.draws.rows();
-  files::Group posterior{.name = "posterior", .dimensions = {{"chain", 1}, {"draw", n}}};
-  posterior.variables.push_back({"chain", {"chain"}, std::vector<std::int64_t>{0}});
-  std::vector<std::int64_t> numbers(n);
-  for (std::size_t k = 0; k < n; ++k) numbers[k] = static_cast<std::int64_t>(k);
-  posterior.variables.push_back({"draw", {"draw"}, std::move(numbers)});
-  for (std::size_t i = 0; i < reference.draws.cols(); ++i) {
-    std::vector<double> values(n);
-    for (std::size_t k = 0; k < n; ++k) values[k] = reference.draws(k, i);
-    const ChainHealth& health = reference.health[i];
-    posterior.variables.push_back(
-        {task.simulator.parameter_names[i],
-         {"chain", "draw"},
-         std::move(values),
-         {{"r_hat", health.r_hat}, {"bulk_ess", health.bulk_ess}, {"tail_ess", health.tail_ess}}});
+  files::Group group = sample::draws_group(task.simulator.parameter_names, reference.draws, /*chains=*/1,
+                                           task.simulator.state_names, series);
+  for (files::Variable& variable : group.groups.front().variables) {
+    const auto& names = task.simulator.parameter_names;
+    const auto found = std::ranges::find(names, variable.name);
+    if (found == names.end()) continue;  // a coordinate
+    const ChainHealth& health = reference.health[static_cast<std::size_t>(found - names.begin())];
+    variable.attributes = {{"r_hat", health.r_hat}, {"bulk_ess", health.bulk_ess}, {"tail_ess", health.tail_ess}};
   }
-  posterior.attributes = {{"inference_library", "catena"}, {"inference_library_version", std::string(version())}};
-
-  files::Group observed{.name = "observed_data", .dimensions = {{"time", series.rows}, {"state", series.cols}}};
-  observed.variables.push_back({"state", {"state"}, task.simulator.state_names});
-  observed.variables.push_back({"series", {"time", "state"}, flat(series)});
-
-  return {.name = "",
-          .attributes = {{"request", request.dump()},
-                         {"outcome", std::string(name(reference.outcome))},
-                         {"method", reference.method},
-                         {"evaluations", static_cast<std::int64_t>(reference.evaluations)}},
-          .groups = {std::move(posterior), std::move(observed)}};
+  group.attributes = {{"request", request.dump()},
+                      {"outcome", std::string(name(reference.outcome))},
+                      {"method", reference.method},
+                      {"evaluations", static_cast<std::int64_t>(reference.evaluations)}};
+  return group;
 }
 
 std::optional<ReferenceCache> ReferenceCache::of_user() {

@@ -13,6 +13,7 @@
 #include "catena/core/array.h"
 #include "catena/core/parallel.h"
 #include "catena/core/progress.h"
+#include "catena/files/netcdf_rows.h"
 #include "catena/simulate/model.h"
 #include "catena/simulate/prior.h"
 #include "catena/simulate/source.h"
@@ -56,6 +57,28 @@ TransitionSet simulate(const Model& model, const SimulationPlan& plan, const Par
 /// PATH.partial of the same plan (a different one is an InputError) if there is one.
 SimulationInfo simulate_to_file(const std::filesystem::path& path, const Model& model, const SimulationPlan& plan,
                                 const Parallel& parallel, Progress& progress, bool resume = false);
+
+/// A file of transitions, read by ranges of rows: for training on more than memory holds.
+class TransitionFile {
+ public:
+  explicit TransitionFile(const std::filesystem::path& path);
+
+  std::size_t size() const { return rows_; }
+  bool uses_time() const { return has_time_; }
+  const Prior& prior() const { return prior_; }
+  const std::vector<std::string>& state_names() const { return state_names_; }
+  const nlohmann::json& provenance() const { return provenance_; }
+
+  TransitionSet read(std::size_t begin, std::size_t end) const;
+
+ private:
+  files::NetcdfReader reader_;
+  Prior prior_;
+  std::vector<std::string> state_names_;
+  nlohmann::json provenance_;
+  std::size_t rows_ = 0;
+  bool has_time_ = false;
+};
 
 /// The whole file in memory.
 TransitionSet read_transitions(const std::filesystem::path& path);

@@ -199,11 +199,10 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
   return info;
 }
 
-TransitionSet read_transitions(const fs::path& path) {
-  const files::NetcdfReader reader(path);
+TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
   const auto text = [&](const char* name) -> std::string {
-    const auto found = reader.attributes().find(name);
-    if (found == reader.attributes().end() || !found->second.is_string()) {
+    const auto found = reader_.attributes().find(name);
+    if (found == reader_.attributes().end() || !found->second.is_string()) {
       throw FileError(
           fmt::format("{}: has no text attribute \"{}\": is it a file of transitions?", path.string(), name));
     }
@@ -212,39 +211,53 @@ TransitionSet read_transitions(const fs::path& path) {
   if (text("catena_kind") != kind) {
     throw FileError(fmt::format("{}: holds {}, not {}", path.string(), text("catena_kind"), kind));
   }
-  const auto found_version = reader.attributes().find("catena_format_version");
-  if (found_version == reader.attributes().end() || found_version->second != format_version) {
+  const auto found_version = reader_.attributes().find("catena_format_version");
+  if (found_version == reader_.attributes().end() || found_version->second != format_version) {
     throw FileError(fmt::format("{}: is of another format version than {}, which this catena reads", path.string(),
                                 format_version));
   }
-  TransitionSet set;
-  set.prior = Prior::from_json(path.string(), files::parse_json(text("prior"), path.string()));
-  set.provenance = files::parse_json(text("provenance"), path.string());
-  const auto found_invalid = reader.attributes().find("invalid");
-  if (found_invalid != reader.attributes().end()) set.provenance["invalid"] = found_invalid->second;
-  const files::Variable states = reader.read("state");
+  prior_ = Prior::from_json(path.string(), files::parse_json(text("prior"), path.string()));
+  provenance_ = files::parse_json(text("provenance"), path.string());
+  const auto found_invalid = reader_.attributes().find("invalid");
+  if (found_invalid != reader_.attributes().end()) provenance_["invalid"] = found_invalid->second;
+  const files::Variable states = reader_.read("state");
   const auto* names = std::get_if<std::vector<std::string>>(&states.values);
   if (names == nullptr) throw FileError(fmt::format("{}: the names of the states are not texts", path.string()));
-  set.state_names = *names;
+  state_names_ = *names;
 
-  const auto matrix = [&](const char* name, std::size_t columns) {
-    const files::VariableInfo& info = reader.info(name);
+  has_time_ = std::ranges::any_of(reader_.variables(), [](const auto& v) { return v.name == "time"; });
+  rows_ = reader_.info("x").dimensions.empty() ? 0 : reader_.info("x").dimensions[0].size;
+  const auto check_matrix = [&](const char* name, std::size_t columns) {
+    const files::VariableInfo& info = reader_.info(name);
     if (info.dimensions.size() != 2 || info.dimensions[1].size != columns) {
       throw FileError(fmt::format("{}: {} is no matrix of {} columns", path.string(), name, columns));
     }
-    return reader.read_rows(name, 0, info.dimensions[0].size);
-  };
-  set.z = matrix("z", set.prior.size());
-  set.theta = matrix("theta", set.prior.size());
-  set.x = matrix("x", set.state_names.size());
-  set.x_next = matrix("x_next", set.state_names.size());
-  const bool has_time = std::ranges::any_of(reader.variables(), [](const auto& v) { return v.name == "time"; });
-  set.time = has_time ? matrix("time", 1) : Matrix(set.x.rows(), 0);
-  for (const Matrix* part : {&set.z, &set.theta, &set.x_next, &set.time}) {
-    if (part->rows() != set.x.rows())
+    if (info.dimensions[0].size != rows_) {
       throw FileError(fmt::format("{}: its matrices differ in their rows", path.string()));
-  }
+    }
+  };
+  for (const char* name : {"z", "theta"}) check_matrix(name, prior_.size());
+  for (const char* name : {"x", "x_next"}) check_matrix(name, state_names_.size());
+  if (has_time_) check_matrix("time", 1);
+}
+
+TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
+  CATENA_ASSERT(begin <= end && end <= rows_);
+  TransitionSet set;
+  set.prior = prior_;
+  set.provenance = provenance_;
+  set.state_names = state_names_;
+  set.z = reader_.read_rows("z", begin, end);
+  set.theta = reader_.read_rows("theta", begin, end);
+  set.x = reader_.read_rows("x", begin, end);
+  set.x_next = reader_.read_rows("x_next", begin, end);
+  set.time = has_time_ ? reader_.read_rows("time", begin, end) : Matrix(end - begin, 0);
   return set;
+}
+
+TransitionSet read_transitions(const fs::path& path) {
+  const TransitionFile file(path);
+  return file.read(0, file.size());
 }
 
 }  // namespace catena::simulate

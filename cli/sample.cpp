@@ -1,0 +1,97 @@
+// catena sample model.safetensors --observation series.csv -n 1000 -o posterior.nc: draws from the posterior of a
+// series by a trained model.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "catena/core/version.h"
+#include "catena/files/csv.h"
+#include "catena/sample/draws_file.h"
+#include "catena/sample/posterior.h"
+#include "common.h"
+#include "task_flags.h"
+#include "verb.h"
+
+namespace catena::cli {
+
+namespace {
+
+constexpr std::string_view function = "catena sample";
+
+struct Options {
+  Common common;
+  ChoiceFlags settings;
+  std::string model, observation, output;
+  int n = 1000;
+};
+
+int run(const Options& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const train::TrainedModel model = train::read_model(options.model);
+  const files::Series series = files::read_csv(options.observation);
+  if (!series.names.empty() && series.names != model.state_names) {
+    throw InputError(fmt::format("{}: the columns of {} are {}, but must be those of the model, {}", function,
+                                 options.observation, fmt::join(series.names, ", "),
+                                 fmt::join(model.state_names, ", ")));
+  }
+  const sample::PosteriorSampler& sampler = sample::posterior_samplers().at(function, model.method);
+  const sample::PosteriorRequest request{
+      .model = model,
+      .series = series.values,
+      .times = series.times,
+      .draws = static_cast<std::size_t>(options.n),
+      .settings = options.settings.values(function, fmt::format("the method {}", model.method), sampler.settings)};
+  const auto progress = options.common.make_progress();
+  const sample::PosteriorDraws draws =
+      sample::draw_posterior(request, Streams(options.common.seed), options.common.parallel(), *progress);
+  const std::string warning = sample::extrapolation_warning(draws.observed);
+  if (!warning.empty() && !options.common.quiet) fmt::print(stderr, "{}: {}\n", function, warning);
+
+  files::Group group =
+      sample::draws_group(model.prior.names(), draws.theta, draws.chains, model.state_names, series.values);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  group.attributes = {{"catena_version", std::string(version())}, {"method", model.method},
+                      {"model", options.model},                   {"observation", options.observation},
+                      {"seed", options.common.seed},              {"info", draws.info.dump()},
+                      {"transitions", model.provenance.dump()},   {"outcome", std::string(name(draws.outcome))},
+                      {"warning", warning}};
+  files::write_netcdf(options.output, group);
+
+  if (options.common.json) {
+    nlohmann::json report = draws.info;
+    report["output"] = options.output;
+    report["n"] = options.n;
+    report["warning"] = warning;
+    report["seconds"]["all"] = elapsed.count();
+    print_json(report);
+  } else if (!options.common.quiet) {
+    fmt::print("{}: {} draws from the posterior of {} transitions by {} in {:.2f} s\n", options.output, options.n,
+               series.values.rows() - 1, model.method, elapsed.count());
+  }
+  return exit_code(function, draws.outcome);
+}
+
+Run set_up(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("model", options->model, "trained model, from catena train")->required()->type_name("FILE");
+  app.add_option("--observation", options->observation, "the series, a CSV file, one state a row")
+      ->required()
+      ->type_name("FILE");
+  add_flag(app, options->n, "-n", "number of draws", at_least(1));
+  app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
+  for (const sample::PosteriorSampler& sampler : sample::posterior_samplers()) {
+    options->settings.add(sampler.name, sampler.settings);
+  }
+  options->settings.declare(app, "Options of the methods");
+  add_common(app, options->common, Seeded::yes);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb sample_verb() { return {"sample", "draw from the posterior of a series by a trained model", set_up}; }
+
+}  // namespace catena::cli

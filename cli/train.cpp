@@ -1,0 +1,102 @@
+// catena train transitions.nc --method fnse -o model.safetensors: fits the networks of a method to single transitions.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+#include "catena/train/method.h"
+#include "common.h"
+#include "task_flags.h"
+#include "verb.h"
+
+namespace catena::cli {
+
+namespace {
+
+constexpr std::string_view function = "catena train";
+
+struct Options {
+  Common common;
+  ChoiceFlags method_settings;
+  train::LoopSettings loop;
+  train::Split split;
+  std::string transitions, method = "fnse", output;
+  double checkpoint_seconds = 60;
+  bool resume = false;
+};
+
+nlohmann::json summary_of(const train::TrainedModel& model) {
+  nlohmann::json networks = nlohmann::json::object();
+  for (const auto& [name, network] : model.networks) {
+    networks[name] = {{"outcome", catena::name(network.outcome)},
+                      {"steps", network.steps},
+                      {"best_step", network.best_step},
+                      {"held_out_loss", network.held_out_loss},
+                      {"weights", train::weight_count(network)}};
+  }
+  return networks;
+}
+
+int run(const Options& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const train::Method& method = train::methods().at(function, options.method);
+  const auto progress = options.common.make_progress();
+  const train::TrainingData data(options.transitions, options.split);
+  const train::MethodContext context{
+      .data = data,
+      .loop = options.loop,
+      .settings = options.method_settings.values(function, fmt::format("the method {}", method.name), method.settings),
+      .streams = Streams(options.common.seed),
+      .parallel = options.common.parallel(),
+      .progress = *progress,
+      .checkpoint = {options.output, options.checkpoint_seconds, options.resume}};
+  const train::TrainedModel model = train::train(options.method, context);
+  train::write_model(options.output, model);
+  train::remove_checkpoints(context, model);
+
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  Outcome outcome = Outcome::ok;
+  for (const auto& [name, network] : model.networks) {
+    if (network.outcome == Outcome::diverged) outcome = Outcome::diverged;
+  }
+  if (options.common.json) {
+    print_json({{"output", options.output},
+                {"method", options.method},
+                {"transitions", data.training_size() + data.held_out().size()},
+                {"networks", summary_of(model)},
+                {"outcome", catena::name(outcome)},
+                {"seconds", elapsed.count()}});
+  } else if (!options.common.quiet) {
+    for (const auto& [name, network] : model.networks) {
+      fmt::print("{}: network {} with {} weights, held-out loss {:.4f} after {} of {} steps{}\n", options.output, name,
+                 train::weight_count(network), network.held_out_loss, network.best_step, network.steps,
+                 network.outcome == Outcome::time_limit ? " (time limit)" : "");
+    }
+  }
+  return exit_code(function, outcome);
+}
+
+Run set_up(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("transitions", options->transitions, "file of transitions, from catena simulate")
+      ->required()
+      ->type_name("FILE");
+  add_flag(app, options->method, "--method", "what to learn", one_of(train::methods().names()));
+  app.add_option("-o,--output", options->output, "model file to write (safetensors)")->required()->type_name("FILE");
+  add_flags(app, options->loop);
+  add_flag(app, options->split.held_out, "--held-out", "share of the transitions that decides when to stop",
+           between(0.0, 0.9));
+  add_flag(app, options->checkpoint_seconds, "--checkpoint-seconds", "time between checkpoints", positive());
+  app.add_flag("--resume", options->resume, "go on with the checkpoints of an interrupted run of the same settings");
+  for (const train::Method& method : train::methods()) options->method_settings.add(method.name, method.settings);
+  options->method_settings.declare(app, "Method options");
+  add_common(app, options->common, Seeded::yes);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb train_verb() { return {"train", "fit the networks of a method to transitions", set_up}; }
+
+}  // namespace catena::cli

@@ -1,0 +1,40 @@
+#include "catena/sample/posterior.h"
+
+#include <fmt/format.h>
+
+#include "catena/sample/fnse_posterior.h"
+
+namespace catena::sample {
+
+const Registry<PosteriorSampler>& posterior_samplers() {
+  static const Registry<PosteriorSampler> registry("method", {fnse_posterior_sampler()});
+  return registry;
+}
+
+PosteriorDraws draw_posterior(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
+                              Progress& progress) {
+  const PosteriorSampler& sampler = posterior_samplers().at("sample", request.model.method);
+  compose::ObservedSeries observed =
+      compose::observed_series("sample", request.model.features, request.series, request.times);
+  check::at_least("sample", "the number of draws", request.draws, std::size_t{1});
+  PosteriorDraws draws = sampler.draw(request, observed, streams, parallel, progress);
+  draws.theta = Matrix(draws.z.rows(), draws.z.cols());
+  for (std::size_t k = 0; k < draws.z.rows(); ++k) request.model.prior.to_theta(draws.z.row(k), draws.theta.row(k));
+  draws.info["method"] = request.model.method;
+  draws.info["transitions"] = observed.transitions();
+  draws.info["outside_training_range"] = observed.outside;
+  draws.info["worst_excess"] = observed.worst_excess;
+  draws.info["outcome"] = name(draws.outcome);
+  draws.observed = std::move(observed);
+  return draws;
+}
+
+std::string extrapolation_warning(const compose::ObservedSeries& observed) {
+  if (observed.outside == 0) return "";
+  return fmt::format(
+      "{} of {} transitions lie outside the training range, the worst (number {}) by {:.2g} standard deviations: local "
+      "estimates extrapolate there; simulate with a wider proposal",
+      observed.outside, observed.transitions(), observed.worst_transition + 1, observed.worst_excess);
+}
+
+}  // namespace catena::sample

@@ -1,0 +1,188 @@
+#include "catena/train/loop.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "catena/core/check.h"
+#include "catena/nn/batch_gradient.h"
+#include "catena/train/checkpoint.h"
+
+namespace catena::train {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Which examples a step takes: the windows in random order, the rows of each in random order, batch after batch. What
+/// is left of a window after its last whole batch waits for the next epoch's order.
+class Batches {
+ public:
+  Batches(const TrainingData& data, std::size_t batch, const Streams& streams)
+      : data_(data), batch_(batch), streams_(streams) {
+    for (std::size_t w = 0; w < data.windows(); ++w) {
+      batches_per_epoch_ += std::max<std::size_t>(1, data.window_size(w) / batch);
+    }
+  }
+
+  struct Batch {
+    const Examples& examples;
+    std::span<const std::size_t> order;
+  };
+
+  Batch at(std::int64_t step) {
+    const auto number = static_cast<std::size_t>(step);
+    const std::size_t epoch = number / batches_per_epoch_;
+    std::size_t place = number % batches_per_epoch_;
+    if (epoch != epoch_) {
+      windows_ = streams_.stream("windows", epoch).permutation(data_.windows());
+      epoch_ = epoch;
+      window_ = none;
+    }
+    std::size_t turn = 0;
+    for (;; ++turn) {
+      const std::size_t batches = std::max<std::size_t>(1, data_.window_size(windows_[turn]) / batch_);
+      if (place < batches) break;
+      place -= batches;
+    }
+    if (windows_[turn] != window_) {
+      window_ = windows_[turn];
+      order_ = streams_.stream("order", epoch, window_).permutation(data_.window_size(window_));
+    }
+    const std::size_t begin = place * batch_;
+    return {data_.window(window_), std::span(order_).subspan(begin, std::min(batch_, order_.size() - begin))};
+  }
+
+ private:
+  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+  const TrainingData& data_;
+  std::size_t batch_;
+  Streams streams_;
+  std::size_t batches_per_epoch_ = 0;
+  std::size_t epoch_ = none, window_ = none;
+  std::vector<std::size_t> windows_, order_;
+};
+
+/// Feeds one batch to the objective, block by block.
+nn::BatchGradient::Fill filler(const Objective& objective, const Batches::Batch& batch, const Streams& noise,
+                               std::int64_t step) {
+  return [&objective, batch, noise, step](nn::Workspace& workspace, std::size_t begin, std::size_t end,
+                                          std::size_t block) {
+    const std::size_t lanes = objective.lanes_per_example();
+    objective.fill(workspace, {batch.examples, batch.order, begin / lanes, end / lanes},
+                   noise.stream("noise", step, block));
+  };
+}
+
+/// The mean loss over the held-out examples, with the same noise every time.
+double held_out_loss(nn::BatchGradient& gradient, const Objective& objective, const Examples& examples,
+                     std::size_t batch, std::span<const std::size_t> order, std::span<const float> weights,
+                     const Streams& noise) {
+  double sum = 0;
+  for (std::size_t begin = 0; begin < examples.size(); begin += batch) {
+    const std::size_t count = std::min(batch, examples.size() - begin);
+    const Batches::Batch part{examples, order.subspan(begin, count)};
+    sum += static_cast<double>(count) *
+           gradient.loss(weights, count * objective.lanes_per_example(),
+                         filler(objective, part, noise, static_cast<std::int64_t>(begin)));
+  }
+  return sum / static_cast<double>(examples.size());
+}
+
+LoopState first_state(const Objective& objective, const nn::Optimizer& optimizer, const Streams& streams) {
+  LoopState state;
+  state.optimizer = optimizer.init(objective.graph().initial_weights(streams.child("weights")));
+  state.result.best_loss = std::numeric_limits<double>::infinity();
+  return state;
+}
+
+}  // namespace
+
+LoopResult train_loop(const std::string& label, const Objective& objective, const TrainingData& data,
+                      const LoopSettings& settings, const Streams& root, const Parallel& parallel, Progress& progress,
+                      const CheckpointPlan& checkpoint, const nlohmann::json& identity) {
+  check_config("train", settings);
+  CATENA_ASSERT(settings.steps > 0);
+  const Streams streams = root.child(label);
+  const std::size_t batch = std::min(static_cast<std::size_t>(settings.batch_size), data.training_size());
+  nn::BatchGradient gradient(objective.graph(), objective.loss(), batch * objective.lanes_per_example(), parallel);
+  const nn::Optimizer optimizer(objective.graph(), settings.optimizer);
+  Batches batches(data, batch, streams.child("batches"));
+  const Streams noise = streams.child("training noise"), held_out_noise = streams.child("held-out noise");
+  std::vector<std::size_t> held_out_order(data.held_out().size());
+  std::iota(held_out_order.begin(), held_out_order.end(), std::size_t{0});
+
+  const bool resumed = checkpoint.resume && std::filesystem::exists(checkpoint.path);
+  LoopState state = resumed
+                        ? read_checkpoint(checkpoint.path, identity, objective.graph().parameter_count())
+                        : first_state(objective, optimizer, streams);
+  LoopResult& result = state.result;
+  if (resumed && result.weights.empty()) result.best_loss = std::numeric_limits<double>::infinity();
+
+  const auto start = Clock::now();
+  const double seconds_before = result.curve.seconds.empty() ? 0 : result.curve.seconds.back();
+  auto last_checkpoint = start;
+  const std::int64_t steps = settings.steps, every = std::max<std::int64_t>(1, steps / settings.evaluations);
+  const auto patience = static_cast<std::int64_t>(std::ceil(settings.patience * static_cast<double>(steps)));
+  const auto save = [&] {
+    if (!checkpoint.path.empty()) write_checkpoint(checkpoint.path, state, identity);
+    last_checkpoint = Clock::now();
+  };
+
+  progress.start(label, "steps", static_cast<std::uint64_t>(steps));
+  progress.advance(static_cast<std::uint64_t>(result.steps));
+  while (!state.finished) {
+    const std::int64_t step = result.steps;
+    const Batches::Batch now = batches.at(step);
+    const double loss = gradient.compute(state.optimizer.weights, now.order.size() * objective.lanes_per_example(),
+                                         filler(objective, now, noise, step));
+    const nn::OptimizerInfo info = optimizer.step(state.optimizer, gradient.gradient(),
+                                                  nn::one_cycle(step, steps, settings.optimizer.learning_rate));
+    result.skipped_steps += info.finite ? 0 : 1;
+    state.running_loss += loss;
+    ++state.running_steps;
+    ++result.steps;
+
+    const bool out_of_time = settings.time_limit > 0 && seconds_since(start) > settings.time_limit;
+    const bool last = result.steps == steps || out_of_time;
+    if (result.steps % every == 0 || last) {
+      const double held_out = held_out_loss(gradient, objective, data.held_out(), batch, held_out_order,
+                                            state.optimizer.averaged, held_out_noise);
+      result.curve.step.push_back(static_cast<double>(result.steps));
+      result.curve.train_loss.push_back(state.running_loss / static_cast<double>(state.running_steps));
+      result.curve.held_out_loss.push_back(held_out);
+      result.curve.seconds.push_back(seconds_before + seconds_since(start));
+      state.running_loss = 0;
+      state.running_steps = 0;
+      if (held_out < result.best_loss) {
+        result.best_loss = held_out;
+        result.best_step = result.steps;
+        result.weights = state.optimizer.averaged;
+      }
+      progress.note(fmt::format("held-out loss {:.4f}", held_out));
+      state.finished = last || result.steps - result.best_step >= patience;
+      if (out_of_time && result.steps < steps) result.outcome = Outcome::time_limit;
+    }
+    if (state.finished) break;
+    if (progress.stop_requested()) save();  // then advance() ends the work
+    progress.advance(1);
+    if (!checkpoint.path.empty() && seconds_since(last_checkpoint) >= checkpoint.seconds) save();
+  }
+  progress.finish();
+  if (result.weights.empty()) {
+    result.outcome = Outcome::diverged;
+    result.weights = state.optimizer.averaged;
+  }
+  if (checkpoint.keep) {
+    save();
+  } else if (!checkpoint.path.empty()) {
+    std::filesystem::remove(checkpoint.path);
+  }
+  return std::move(result);
+}
+
+}  // namespace catena::train

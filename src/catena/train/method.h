@@ -1,0 +1,45 @@
+/// The methods by name: fnse, and one file and one line of the registry for every other one. A method turns training
+/// data into a model; what samples from it later reads the same settings out of the model file.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "catena/core/config.h"
+#include "catena/core/registry.h"
+#include "catena/train/model.h"
+
+namespace catena::train {
+
+struct MethodContext {
+  const TrainingData& data;
+  LoopSettings loop;        // steps may be 0: the method's own choice for so many transitions
+  nlohmann::json settings;  // of the method; what is not named keeps its default
+  Streams streams;
+  Parallel parallel;
+  Progress& progress;
+  CheckpointPlan checkpoint;  // every network gets a file of its own: PATH.NETWORK.checkpoint
+};
+
+struct Method {
+  std::string_view name;
+  std::string_view help;
+  std::vector<FieldInfo> settings;
+  TrainedModel (*train)(const MethodContext& context);
+};
+
+const Registry<Method>& methods();
+
+/// Trains the named method; `checkpoint.path` is the model's own path, beside which checkpoints are kept.
+TrainedModel train(std::string_view method, const MethodContext& context);
+
+/// Once the model is written, its networks' checkpoints are of no more use.
+void remove_checkpoints(const MethodContext& context, const TrainedModel& model);
+
+/// For the methods' files: the model with everything but its networks.
+TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings);
+/// Trains one network of a model under its name, with a checkpoint of its own, and adds it to the model.
+void train_network(TrainedModel& model, const std::string& name, const Objective& objective,
+                   const MethodContext& context, const LoopSettings& loop);
+
+}  // namespace catena::train

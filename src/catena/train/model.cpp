@@ -1,0 +1,141 @@
+#include "catena/train/model.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "catena/core/errors.h"
+#include "catena/core/version.h"
+#include "catena/files/safetensors.h"
+
+namespace catena::train {
+namespace {
+
+constexpr int model_version = 1;
+
+/// JSON has no NaN: a loss that was not finite is null.
+nlohmann::json numbers(const std::vector<double>& values) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const double value : values) list.push_back(std::isfinite(value) ? nlohmann::json(value) : nlohmann::json());
+  return list;
+}
+
+std::vector<double> numbers_from(const nlohmann::json& list) {
+  std::vector<double> values;
+  if (list.is_array()) {
+    for (const auto& value : list) values.push_back(value.is_number() ? value.get<double>() : std::nan(""));
+  }
+  return values;
+}
+
+nlohmann::json to_json(const LearningCurve& curve) {
+  return {{"step", numbers(curve.step)},
+          {"train_loss", numbers(curve.train_loss)},
+          {"held_out_loss", numbers(curve.held_out_loss)},
+          {"seconds", numbers(curve.seconds)}};
+}
+
+LearningCurve curve_from(const nlohmann::json& json) {
+  const auto column = [&](const char* name) { return numbers_from(json.value(name, nlohmann::json::array())); };
+  return {column("step"), column("train_loss"), column("held_out_loss"), column("seconds")};
+}
+
+}  // namespace
+
+std::size_t weight_count(const TrainedNetwork& network) {
+  std::size_t count = 0;
+  for (const files::Tensor& tensor : network.weights) {
+    count += std::visit([](const auto& values) { return values.size(); }, tensor.values);
+  }
+  return count;
+}
+
+const TrainedNetwork& TrainedModel::network(const std::string& name) const {
+  const auto found = networks.find(name);
+  if (found == networks.end()) throw FileError(fmt::format("{}: has no network \"{}\"", source, name));
+  return found->second;
+}
+
+void write_model(const std::filesystem::path& path, const TrainedModel& model) {
+  files::TensorFile file;
+  file.metadata = {{"kind", "model"},
+                   {"model_version", model_version},
+                   {"catena_version", version()},
+                   {"method", model.method},
+                   {"settings", model.settings},
+                   {"training", model.training},
+                   {"seed", model.seed},
+                   {"prior", model.prior.to_json()},
+                   {"state_names", model.state_names},
+                   {"features", model.features.to_json()},
+                   {"transitions", model.provenance},
+                   {"networks", nlohmann::json::object()}};
+  for (const auto& [name, network] : model.networks) {
+    file.metadata["networks"][name] = {{"outcome", catena::name(network.outcome)},
+                                       {"steps", network.steps},
+                                       {"best_step", network.best_step},
+                                       {"held_out_loss", std::isfinite(network.held_out_loss)
+                                                             ? nlohmann::json(network.held_out_loss)
+                                                             : nlohmann::json()},
+                                       {"learning_curve", to_json(network.curve)}};
+    for (files::Tensor tensor : network.weights) {
+      tensor.name = name + "/" + tensor.name;
+      file.tensors.push_back(std::move(tensor));
+    }
+  }
+  files::write_safetensors(path, file);
+}
+
+TrainedModel read_model(const std::filesystem::path& path) {
+  files::TensorFile file = files::read_safetensors(path);
+  const nlohmann::json& metadata = file.metadata;
+  const std::string source = path.string();
+  if (metadata.value("kind", nlohmann::json()) != "model") {
+    throw FileError(fmt::format("{}: is no trained model of catena", source));
+  }
+  if (metadata.value("model_version", nlohmann::json()) != model_version) {
+    throw FileError(fmt::format("{}: is of another model version than {}, which this catena reads", source,
+                                model_version));
+  }
+  TrainedModel model;
+  model.source = source;
+  try {
+    model.method = metadata.at("method").get<std::string>();
+    model.settings = metadata.at("settings");
+    model.training = metadata.at("training");
+    model.seed = metadata.at("seed").get<std::uint64_t>();
+    model.prior = simulate::Prior::from_json(source, metadata.at("prior"));
+    model.state_names = metadata.at("state_names").get<std::vector<std::string>>();
+    model.provenance = metadata.at("transitions");
+    for (const auto& [name, json] : metadata.at("networks").items()) {
+      TrainedNetwork& network = model.networks[name];
+      network.steps = json.at("steps").get<std::int64_t>();
+      network.best_step = json.at("best_step").get<std::int64_t>();
+      network.held_out_loss = json.at("held_out_loss").is_number() ? json.at("held_out_loss").get<double>()
+                                                                    : std::nan("");
+      network.outcome = json.at("outcome") == "ok"         ? Outcome::ok
+                        : json.at("outcome") == "diverged" ? Outcome::diverged
+                                                           : Outcome::time_limit;
+      network.curve = curve_from(json.at("learning_curve"));
+    }
+  } catch (const nlohmann::json::exception&) {
+    throw FileError(fmt::format("{}: its metadata are not those of a trained model", source));
+  }
+  model.features = Features::from_json(source, metadata.value("features", nlohmann::json()));
+  if (model.features.states() != model.state_names.size()) {
+    throw FileError(fmt::format("{}: has {} names for {} states", source, model.state_names.size(),
+                                model.features.states()));
+  }
+  for (files::Tensor& tensor : file.tensors) {
+    const std::size_t slash = tensor.name.find('/');
+    const auto network = model.networks.find(tensor.name.substr(0, slash));
+    if (slash == std::string::npos || network == model.networks.end()) {
+      throw FileError(fmt::format("{}: the array \"{}\" belongs to no network", source, tensor.name));
+    }
+    tensor.name = tensor.name.substr(slash + 1);
+    network->second.weights.push_back(std::move(tensor));
+  }
+  return model;
+}
+
+}  // namespace catena::train

@@ -1,0 +1,46 @@
+/// A trained model: the networks' weights by name and everything that is needed to use them, as one safetensors file.
+/// What a method's networks are is the method's business (method.h); this file only keeps them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catena/simulate/prior.h"
+#include "catena/train/features.h"
+#include "catena/train/loop.h"
+#include "catena/train/weights.h"
+
+namespace catena::train {
+
+struct TrainedNetwork {
+  NamedWeights weights;
+  LearningCurve curve;
+  Outcome outcome = Outcome::ok;
+  std::int64_t steps = 0, best_step = 0;
+  double held_out_loss = 0;
+};
+
+std::size_t weight_count(const TrainedNetwork& network);
+
+struct TrainedModel {
+  std::string method;
+  nlohmann::json settings;  // of the method, all of them
+  nlohmann::json training;  // of the loop, all of them
+  std::uint64_t seed = 0;
+  simulate::Prior prior;
+  std::vector<std::string> state_names;
+  Features features;
+  nlohmann::json provenance;  // of the transitions
+  std::map<std::string, TrainedNetwork> networks;  // "score", "gaussian", …
+  std::string source = "the model";                // its file, for sentences
+
+  const TrainedNetwork& network(const std::string& name) const;
+};
+
+void write_model(const std::filesystem::path& path, const TrainedModel& model);
+TrainedModel read_model(const std::filesystem::path& path);
+
+}  // namespace catena::train

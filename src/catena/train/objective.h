@@ -1,0 +1,49 @@
+/// What the training loop minimises: a recorded loss and a way to feed it with examples. Each estimator has one.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "catena/core/random.h"
+#include "catena/nn/execute.h"
+#include "catena/nn/graph.h"
+#include "catena/train/data.h"
+
+namespace catena::train {
+
+/// A part of a batch: the examples at positions begin ≤ i < end of a batch of `size`.
+struct BatchPart {
+  const Examples& examples;
+  std::span<const std::size_t> order;  // position in the batch → row of the examples
+  std::size_t begin, end;
+
+  std::size_t size() const { return order.size(); }
+  const float* z(std::size_t i) const { return examples.z_of(order[begin + i]); }
+  const float* c(std::size_t i) const { return examples.c_of(order[begin + i]); }
+  std::size_t count() const { return end - begin; }
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+  virtual const nn::Graph& graph() const = 0;
+  /// One feature, one value per lane; the batch's loss is the mean over lanes.
+  virtual nn::Value loss() const = 0;
+  /// Lanes that an example takes, next to each other.
+  virtual std::size_t lanes_per_example() const { return 1; }
+  /// Writes the inputs of the part's examples into the first lanes; all noise comes from `stream`.
+  virtual void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const = 0;
+};
+
+/// Copies one row of floats per example into the lanes of a block, `copies` lanes each.
+template <class Row>
+void gather(Block block, std::size_t count, std::size_t copies, const Row& row) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* values = row(i);
+    for (std::size_t f = 0; f < block.features; ++f) {
+      for (std::size_t k = 0; k < copies; ++k) block(f, i * copies + k) = values[f];
+    }
+  }
+}
+
+}  // namespace catena::train
