@@ -103,6 +103,7 @@ TrainedModel read_model(const std::filesystem::path& path) {
     model.method = metadata.at("method").get<std::string>();
     model.settings = metadata.at("settings");
     model.training = metadata.at("training");
+    if (!metadata.at("seed").is_number_integer()) throw FileError(fmt::format("{}: its seed is no whole number", source));
     model.seed = metadata.at("seed").get<std::uint64_t>();
     model.prior = simulate::Prior::from_json(source, metadata.at("prior"));
     model.state_names = metadata.at("state_names").get<std::vector<std::string>>();
