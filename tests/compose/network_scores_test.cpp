@@ -13,7 +13,7 @@ namespace catena::compose {
 namespace {
 
 train::TrainedModel model_of(const std::string& network) {
-  const train::TrainingData data(train::transitions_of("gaussian_rw", 500, {{"dim", 3}}), train::Split{});
+  train::TrainingData data(train::transitions_of("gaussian_rw", 500, {{"dim", 3}}), train::Split{});
   return train::train("fnse", {.data = data,
                                .loop = {.steps = 30, .batch_size = 100, .evaluations = 1},
                                .settings = {{"network", network}, {"width", 16}, {"terms", 7}},
@@ -108,7 +108,7 @@ TEST(SeparableNetwork, HasTheFastPathAndTheJointOneHasNot) {
 }
 
 TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
-  const train::TrainingData data(train::transitions_of("gaussian_rw", 20000, {{"dim", 2}, {"proposal_sd", 1.0}}),
+  train::TrainingData data(train::transitions_of("gaussian_rw", 20000, {{"dim", 2}, {"proposal_sd", 1.0}}),
                                  train::Split{});
   train::LoopSettings loop{.steps = 15000, .batch_size = 200, .evaluations = 5};
   loop.optimizer.learning_rate = 3e-3;
@@ -131,10 +131,11 @@ TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
 }
 
 TEST(ObservedSeries, RefusesWhatDoesNotFitTheModel) {
-  const train::Features features(train::transitions_of("gaussian_rw", 100, {{"dim", 2}}));
+  train::TrainedModel model;
+  model.features = train::Features(train::transitions_of("gaussian_rw", 100, {{"dim", 2}}));
   const auto sentence = [&](const Matrix& series) -> std::string {
     try {
-      static_cast<void>(observed_series("sample", features, series, {}));
+      static_cast<void>(observed_series("sample", model, series, {}));
     } catch (const InputError& error) {
       return error.what();
     }
@@ -149,12 +150,13 @@ TEST(ObservedSeries, RefusesWhatDoesNotFitTheModel) {
 }
 
 TEST(ObservedSeries, CountsTransitionsOutsideTheTrainingRange) {
-  const train::Features features(train::transitions_of("gaussian_rw", 1000, {{"dim", 1}}));
+  train::TrainedModel model;
+  model.features = train::Features(train::transitions_of("gaussian_rw", 1000, {{"dim", 1}}));
   Matrix series(4, 1);
   series(1, 0) = 1;
   series(2, 0) = 1000;
   series(3, 0) = 1001;
-  const ObservedSeries observed = observed_series("sample", features, series, {});
+  const ObservedSeries observed = observed_series("sample", model, series, {});
   EXPECT_EQ(observed.outside, 2U);
   EXPECT_GT(observed.worst_excess, 50);
 }

@@ -29,7 +29,7 @@ struct Case {
 
   LoopResult run(int threads = 1, Progress& progress = silent_progress(), const CheckpointPlan& plan = {},
                  const nlohmann::json& identity = {}) const {
-    return train_loop("score", objective, data, settings, Streams(5), Parallel(threads), progress, plan, identity);
+    return train_loop("score", objective, data, 0, settings, Streams(5), Parallel(threads), progress, plan, identity);
   }
 };
 
@@ -99,7 +99,7 @@ TEST(TrainLoop, KeepsTheBestWeightsAndStopsWhenTheHeldOutLossRises) {
   c.settings.optimizer.learning_rate = 1e-2;
   // 40 transitions, learned by heart within a few hundred steps.
   const TrainingData few(transitions_of("gaussian_rw", 40, {{"dim", 2}}), {.held_out = 0.5});
-  const LoopResult result = train_loop("score", c.objective, few, c.settings, Streams(5), Parallel(2), silent_progress());
+  const LoopResult result = train_loop("score", c.objective, few, 0, c.settings, Streams(5), Parallel(2), silent_progress());
   EXPECT_LT(result.steps, 4000);
   EXPECT_EQ(result.steps, result.best_step + 400);
   EXPECT_EQ(result.best_loss, *std::ranges::min_element(result.curve.held_out_loss));

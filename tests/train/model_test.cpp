@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TrainedModel small_model(std::string_view method) {
-  const TrainingData data(transitions_of("gaussian_rw", 500, {{"dim", 2}}), Split{});
+  TrainingData data(transitions_of("gaussian_rw", 500, {{"dim", 2}}), Split{});
   return train(method, {.data = data,
                         .loop = {.steps = 20, .batch_size = 100, .evaluations = 2},
                         .settings = {{"width", 12}},
@@ -77,10 +77,10 @@ TEST(ModelFile, IsRefusedIfItsWeightsDoNotFitItsSettings) {
     EXPECT_THROW(compose::network_scores(compose::ScoreModel(model), series), InputError);
   };
   TrainedModel bad = good;
-  bad.networks["score"].weights.pop_back();
+  bad.networks["score.0"].weights.pop_back();
   refused(bad);
   bad = good;
-  std::get<std::vector<float>>(bad.networks["score"].weights[0].values)[0] = std::numeric_limits<float>::quiet_NaN();
+  std::get<std::vector<float>>(bad.networks["score.0"].weights[0].values)[0] = std::numeric_limits<float>::quiet_NaN();
   refused(bad);
   bad = good;
   bad.settings["width"] = 13;
@@ -92,7 +92,7 @@ TEST(ModelFile, IsRefusedIfItsWeightsDoNotFitItsSettings) {
   bad.settings["schedule"] = "steep";
   refused(bad);
   bad = good;
-  bad.networks.erase("score");
+  bad.networks.erase("score.0");
   refused(bad);
   bad = good;
   bad.method = "fnle";

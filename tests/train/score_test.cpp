@@ -73,7 +73,7 @@ TEST_P(EveryScoreNetwork, LearnsTheExactLocalScoreOfGaussianRw) {
   const ScoreObjective objective(settings, 1, 2);
   LoopSettings loop{.steps = 3000, .batch_size = 200, .evaluations = 10};
   loop.optimizer.learning_rate = 3e-3;
-  const LoopResult result = train_loop("score", objective, data, loop, Streams(1), Parallel(2), silent_progress());
+  const LoopResult result = train_loop("score", objective, data, 0, loop, Streams(1), Parallel(2), silent_progress());
 
   ScoreGraph network = record_score(settings.network, 1, 2, nn::Lanes::one());
   nn::Workspace workspace(network.graph, 64, nn::Purpose::inference());

@@ -15,7 +15,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& request, const Streams& st
                               Progress& progress) {
   const PosteriorSampler& sampler = posterior_samplers().at("sample", request.model.method);
   compose::ObservedSeries observed =
-      compose::observed_series("sample", request.model.features, request.series, request.times);
+      compose::observed_series("sample", request.model, request.series, request.times);
   check::at_least("sample", "the number of draws", request.draws, std::size_t{1});
   PosteriorDraws draws = sampler.draw(request, observed, streams, parallel, progress);
   draws.theta = Matrix(draws.z.rows(), draws.z.cols());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/train/centre.h"
 #include "catena/train/local_gaussian.h"
 
 namespace catena::train {
@@ -19,16 +20,28 @@ TrainedModel train_fnse(const MethodContext& context) {
 
   LoopSettings loop = context.loop;
   if (loop.steps == 0) loop.steps = default_steps(context.data.training_size());
-  train_network(model, "score", ScoreObjective(settings.score, d, features), context, loop);
-
-  // A Gaussian is quickly learned: a tenth of the score's steps.
+  // Gaussians are quickly learned: a tenth of the score's steps.
   LoopSettings gaussian = loop;
   gaussian.steps = std::max(1, loop.steps / 10);
+
+  if (settings.whiten) train_whitening(model, context, gaussian);
+  std::vector<const NamedWeights*> members;
+  for (int k = 0; k < settings.ensemble; ++k) {
+    train_network(model, score_name(k), ScoreObjective(settings.score, d, features), context, loop,
+                  static_cast<std::size_t>(k) % context.data.folds());
+  }
   train_network(model, "gaussian", LocalGaussianObjective(settings.gaussian_width, d, features), context, gaussian);
+  if (settings.centre) {
+    for (int k = 0; k < settings.ensemble; ++k) members.push_back(&model.network(score_name(k)).weights);
+    const CentreObjective centre(settings.score, members, model.source, context.data);
+    train_network(model, "centre", centre, context, gaussian);
+  }
   return model;
 }
 
 }  // namespace
+
+std::string score_name(int member) { return fmt::format("score.{}", member); }
 
 Method fnse_method() {
   return {"fnse", "scores of single transitions by denoising score matching", describe_fields<FnseSettings>(),

@@ -63,8 +63,8 @@ struct LoopResult {
 };
 
 /// `label` names the phase in the progress bar and the random streams. `identity` is compared with the checkpoint's:
-/// a checkpoint of other data or settings is refused.
-LoopResult train_loop(const std::string& label, const Objective& objective, const TrainingData& data,
+/// a checkpoint of other data or settings is refused. `fold` says which rows are held out.
+LoopResult train_loop(const std::string& label, const Objective& objective, const TrainingData& data, std::size_t fold,
                       const LoopSettings& settings, const Streams& streams, const Parallel& parallel,
                       Progress& progress, const CheckpointPlan& checkpoint = {},
                       const nlohmann::json& identity = nlohmann::json::object());

@@ -1,6 +1,7 @@
 #include "catena/train/method.h"
 
 #include "catena/train/fnse.h"
+#include "catena/train/whitening.h"
 
 namespace catena::train {
 
@@ -41,7 +42,7 @@ TrainedModel empty_model(std::string_view method, const MethodContext& context, 
 }
 
 void train_network(TrainedModel& model, const std::string& name, const Objective& objective,
-                   const MethodContext& context, const LoopSettings& loop) {
+                   const MethodContext& context, const LoopSettings& loop, std::size_t fold) {
   CheckpointPlan plan = context.checkpoint;
   plan.path = checkpoint_path(context, name);
   plan.keep = !plan.path.empty();
@@ -50,9 +51,10 @@ void train_network(TrainedModel& model, const std::string& name, const Objective
                                    {"settings", model.settings},
                                    {"loop", to_json(loop)},
                                    {"seed", model.seed},
-                                   {"rows", context.data.training_size()},
+                                   {"rows", context.data.size()},
+                                   {"fold", fold},
                                    {"features", model.features.to_json()}};
-  LoopResult result = train_loop(name, objective, context.data, loop, context.streams.child("train"),
+  LoopResult result = train_loop(name, objective, context.data, fold, loop, context.streams.child("train"),
                                  context.parallel, context.progress, plan, identity);
   TrainedNetwork& network = model.networks[name];
   network.weights = named_weights(objective.graph(), result.weights);
@@ -61,6 +63,13 @@ void train_network(TrainedModel& model, const std::string& name, const Objective
   network.steps = result.steps;
   network.best_step = result.best_step;
   network.held_out_loss = result.best_loss;
+}
+
+void train_whitening(TrainedModel& model, const MethodContext& context, const LoopSettings& loop) {
+  const std::size_t states = model.features.states(), features = model.features.size();
+  train_network(model, "whitening", WhiteningObjective(states, features), context, loop);
+  context.data.whiten(
+      std::make_shared<Whitening>(model.network("whitening").weights, model.source, states, features));
 }
 
 }  // namespace catena::train

@@ -12,7 +12,7 @@
 namespace catena::train {
 
 struct MethodContext {
-  const TrainingData& data;
+  TrainingData& data;
   LoopSettings loop;        // steps may be 0: the method's own choice for so many transitions
   nlohmann::json settings;  // of the method; what is not named keeps its default
   Streams streams;
@@ -40,6 +40,8 @@ void remove_checkpoints(const MethodContext& context, const TrainedModel& model)
 TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings);
 /// Trains one network of a model under its name, with a checkpoint of its own, and adds it to the model.
 void train_network(TrainedModel& model, const std::string& name, const Objective& objective,
-                   const MethodContext& context, const LoopSettings& loop);
+                   const MethodContext& context, const LoopSettings& loop, std::size_t fold = 0);
+/// Trains the model's network "whitening" and whitens the data with it.
+void train_whitening(TrainedModel& model, const MethodContext& context, const LoopSettings& loop);
 
 }  // namespace catena::train

@@ -7,6 +7,7 @@
 #include "catena/core/errors.h"
 #include "catena/core/version.h"
 #include "catena/files/safetensors.h"
+#include "catena/train/whitening.h"
 
 namespace catena::train {
 namespace {
@@ -54,6 +55,11 @@ const TrainedNetwork& TrainedModel::network(const std::string& name) const {
   const auto found = networks.find(name);
   if (found == networks.end()) throw FileError(fmt::format("{}: has no network \"{}\"", source, name));
   return found->second;
+}
+
+void TrainedModel::whiten(std::span<float> c) const {
+  if (!networks.contains("whitening")) return;
+  Whitening(network("whitening").weights, source, features.states(), features.size()).apply(c);
 }
 
 void write_model(const std::filesystem::path& path, const TrainedModel& model) {

@@ -38,6 +38,8 @@ struct TrainedModel {
   std::string source = "the model";                // its file, for sentences
 
   const TrainedNetwork& network(const std::string& name) const;
+  /// What its networks see of transitions whose standardised features are the rows of c: c, or c whitened.
+  void whiten(std::span<float> c) const;
 };
 
 void write_model(const std::filesystem::path& path, const TrainedModel& model);
