@@ -161,8 +161,9 @@ HWY_INLINE void outer_tile(ConstBlock g, std::size_t i, ConstBlock x, std::size_
   }
 }
 
-void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) {
-  for (std::size_t k = 0; k < x.features; k += 4) {
+/// Columns [first, x.features) of w by dots along the lanes.
+void outer_by_dots(ConstBlock g, ConstBlock x, std::size_t first, float* w) {
+  for (std::size_t k = first; k < x.features; k += 4) {
     const std::size_t columns = std::min<std::size_t>(4, x.features - k);
     for_even_pieces(g.features, outer_rows, [&](std::size_t i, std::size_t height) {
       with_constant<outer_rows>(static_cast<int>(height),
@@ -170,6 +171,90 @@ void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) {
     });
   }
 }
+
+#if HWY_TARGET <= HWY_AVX3
+
+// The sums at the end of every dot cost as much as half of the dots over 128 lanes. With the features of a lane side by
+// side there are none: w[i][k …] += g_il x_kl over l is a product like any other. Turning x around is a tenth of it.
+constexpr int turned_rows = 8;  // × 3 vectors of columns: 24 sums
+constexpr int turned_vectors = 3;
+constexpr std::size_t turned_lanes = 128;  // 24 KiB of x at a time: half of the first cache
+constexpr std::size_t turned_least = 16;   // with fewer rows of g, turning x costs more than it saves
+
+/// to[l·width + k] = from[k·stride + l] for 16 features k and 4 lanes l.
+HWY_INLINE void turn_sixteen_by_four(const float* from, std::size_t stride, float* to, std::size_t width) {
+  const D d;
+  const hn::Repartition<double, D> d64;
+  const hn::Half<D> half;
+  const hn::Half<hn::Half<D>> quarter;
+  V rows[4];  // features r, r + 4, r + 8, r + 12 in the four quarters
+  for (std::size_t r = 0; r < 4; ++r) {
+    const auto quad = [&](std::size_t feature) { return hn::LoadU(quarter, from + (r + feature) * stride); };
+    rows[r] = hn::Combine(d, hn::Combine(half, quad(12), quad(8)), hn::Combine(half, quad(4), quad(0)));
+  }
+  // 4 × 4 numbers are turned within every quarter.
+  const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, rows[0], rows[1]));
+  const auto low23 = hn::BitCast(d64, hn::InterleaveLower(d, rows[2], rows[3]));
+  const auto high01 = hn::BitCast(d64, hn::InterleaveUpper(d, rows[0], rows[1]));
+  const auto high23 = hn::BitCast(d64, hn::InterleaveUpper(d, rows[2], rows[3]));
+  hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, low01, low23)), d, to);
+  hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, low01, low23)), d, to + width);
+  hn::Store(hn::BitCast(d, hn::InterleaveLower(d64, high01, high23)), d, to + 2 * width);
+  hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * width);
+}
+
+/// w[r·step + k] += Σ_l g_rl turned[l·16 C + k] for R rows and 16 C columns.
+template <int R, int C>
+HWY_INLINE void turned_tile(const float* g, std::size_t stride, const float* turned, std::size_t lanes, float* w,
+                            std::size_t step) {
+  const D d;
+  V sums[R][C];
+  for (int r = 0; r < R; ++r) {
+    for (int c = 0; c < C; ++c) sums[r][c] = hn::LoadU(d, w + static_cast<std::size_t>(r) * step + c * 16);
+  }
+  for (std::size_t l = 0; l < lanes; ++l) {
+    V values[C];
+    for (int c = 0; c < C; ++c) values[c] = hn::Load(d, turned + l * C * 16 + c * 16);
+    for (int r = 0; r < R; ++r) {
+      const V factor = hn::Set(d, g[static_cast<std::size_t>(r) * stride + l]);
+      for (int c = 0; c < C; ++c) sums[r][c] = hn::MulAdd(factor, values[c], sums[r][c]);
+    }
+  }
+  for (int r = 0; r < R; ++r) {
+    for (int c = 0; c < C; ++c) hn::StoreU(sums[r][c], d, w + static_cast<std::size_t>(r) * step + c * 16);
+  }
+}
+
+void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) {
+  if (g.features < turned_least) return outer_by_dots(g, x, 0, w);
+  HWY_ALIGN float turned[turned_lanes * turned_vectors * 16];
+  const std::size_t vectors = x.features / 16;
+  for (std::size_t first = 0; first < g.lanes; first += turned_lanes) {
+    const std::size_t lanes = std::min(turned_lanes, g.lanes - first);
+    for_even_pieces(vectors, turned_vectors, [&](std::size_t vector, std::size_t width) {
+      for (std::size_t c = 0; c < width; ++c) {
+        const float* from = x.data + (vector + c) * 16 * x.stride + first;
+        for (std::size_t l = 0; l < lanes; l += 4)
+          turn_sixteen_by_four(from + l, x.stride, turned + l * width * 16 + c * 16, width * 16);
+      }
+      for_even_pieces(g.features, turned_rows, [&](std::size_t i, std::size_t height) {
+        with_constant<turned_vectors>(static_cast<int>(width), [&](auto c) {
+          with_constant<turned_rows>(static_cast<int>(height), [&](auto r) {
+            turned_tile<decltype(r)::value, decltype(c)::value>(g.data + i * g.stride + first, g.stride, turned, lanes,
+                                                                w + i * x.features + vector * 16, x.features);
+          });
+        });
+      });
+    });
+  }
+  outer_by_dots(g, x, vectors * 16, w);
+}
+
+#else
+
+void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) { outer_by_dots(g, x, 0, w); }
+
+#endif
 
 }  // namespace catena::nn::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
