@@ -93,10 +93,10 @@ void bench_products(BenchContext& context) {
   const double peak = context.peak().gflops * 1e9;
   const auto share = [&](const auto& work) { return flops / context.seconds_per_call(work) / peak; };
   context.record("product_share.forward",
-                 share([&] { nn::kernels::product({weights.data(), width, width, width, 1}, x, nullptr, y, false); }),
+                 share([&] { nn::kernels::product({weights.data(), width, width, width, 1}, x, nullptr, {}, y); }),
                  "of peak", "W x, 50 × 50 times 50 × 128 lanes");
   context.record("product_share.transposed",
-                 share([&] { nn::kernels::product({weights.data(), width, width, 1, width}, x, nullptr, y, false); }),
+                 share([&] { nn::kernels::product({weights.data(), width, width, 1, width}, x, nullptr, {}, y); }),
                  "of peak", "Wᵀ g");
   context.record("product_share.outer", share([&] {
                    std::ranges::fill(weights, 0.0F);

@@ -88,7 +88,7 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
   }
   Arena arena;
   std::vector<std::size_t> value(count), gradient(count), tangent(count), kept(count);
-  std::size_t scratch = 0;
+  std::size_t scratch = 0, scratch_rows = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
     const std::size_t size = nodes[i].features * stride;
@@ -97,6 +97,7 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     tangent[i] = arena.take(has_tangent[i] ? size : 0);
     kept[i] = arena.take(derivatives_ ? nodes[i].saved_features * stride : 0);
     scratch = std::max(scratch, nodes[i].scratch);
+    scratch_rows = std::max(scratch_rows, nodes[i].scratch_features * stride);
   }
   arena.forget();
   for (std::size_t i = count; i-- > 0;) {  // the reverse pass runs backwards: its clock is count − i
@@ -113,6 +114,7 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     }
   }
   const std::size_t scratch_offset = arena.take(scratch);
+  const std::size_t scratch_rows_offset = arena.take(scratch_rows);
   memory_.assign(arena.size(), 0.0F);
   float* base = memory_.data();
   for (std::size_t i = 0; i < count; ++i) {
@@ -123,6 +125,7 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     saved_.push_back({derivatives_ ? base + kept[i] : nullptr, stride});
   }
   scratch_ = base + scratch_offset;
+  scratch_rows_ = base + scratch_rows_offset;
 
   for (std::size_t i = 0; i < count; ++i) {
     const Node& node = nodes[i];
@@ -162,11 +165,14 @@ Block Workspace::saved(int node, std::size_t lanes) const {
 }
 
 Operands Workspace::operands(const Step& step, std::size_t lanes) const {
+  const auto i = static_cast<std::size_t>(step.node);
+  const Node& node = graph_->nodes()[i];
   return {std::span(operand_values_).subspan(step.first_operand, step.operands),
           std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
           std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
-          graph_->nodes()[static_cast<std::size_t>(step.node)].attributes,
+          node.attributes,
           scratch_,
+          {scratch_rows_, node.scratch_features, node.lanes.count(lanes), values_[i].stride},
           lanes};
 }
 

@@ -76,7 +76,7 @@ class Workspace {
   bool keeps_values_ = false;
   AlignedVector<float> memory_;
   std::vector<Place> values_, gradients_, tangents_, saved_;
-  float* scratch_ = nullptr;
+  float *scratch_ = nullptr, *scratch_rows_ = nullptr;
   std::vector<Step> steps_;
   std::vector<bool> wants_gradient_;
   std::vector<int> operand_nodes_, parameter_indices_;

@@ -28,17 +28,19 @@ constexpr int tile_vectors = 2;
 #endif
 
 template <int R, int C>
-HWY_INLINE void tile(const Coefficients& a, std::size_t row, ConstBlock x, const float* b, Block y, std::size_t lane,
-                     bool accumulate) {
+HWY_INLINE void tile(const Coefficients& a, std::size_t row, ConstBlock x, const float* b, ConstBlock z, Block y,
+                     std::size_t lane) {
   const D d;
   const std::size_t n = hn::Lanes(d);
   V sums[R][C];
   for (int r = 0; r < R; ++r) {
     const std::size_t i = row + static_cast<std::size_t>(r);
     for (int c = 0; c < C; ++c) {
-      sums[r][c] = accumulate ? hn::Load(d, y.data + i * y.stride + lane + static_cast<std::size_t>(c) * n)
-                              : hn::Set(d, b == nullptr ? 0.0F : b[i]);
+      sums[r][c] = z.data == nullptr ? hn::Zero(d)
+                                     : hn::Load(d, z.data + i * z.stride + lane + static_cast<std::size_t>(c) * n);
     }
+    if (b == nullptr) continue;
+    for (int c = 0; c < C; ++c) sums[r][c] = hn::Add(sums[r][c], hn::Set(d, b[i]));
   }
   const float* coefficient = a.data + row * a.row_step;
   const float* column = x.data + lane;
@@ -81,7 +83,7 @@ HWY_INLINE void for_even_pieces(std::size_t total, std::size_t largest, Body bod
   }
 }
 
-void Product(const Coefficients& a, ConstBlock x, const float* b, Block y, bool accumulate) {
+void Product(const Coefficients& a, ConstBlock x, const float* b, ConstBlock z, Block y) {
   const std::size_t n = hn::Lanes(D());
   const std::size_t vectors = padded_lanes(x.lanes) / n;
   // Columns of lanes outside, rows inside: one column of x stays in the first cache for all rows.
@@ -89,7 +91,7 @@ void Product(const Coefficients& a, ConstBlock x, const float* b, Block y, bool 
     for_even_pieces(a.rows, tile_rows, [&](std::size_t row, std::size_t height) {
       with_constant<tile_vectors>(static_cast<int>(width), [&](auto c) {
         with_constant<tile_rows>(static_cast<int>(height), [&](auto r) {
-          tile<decltype(r)::value, decltype(c)::value>(a, row, x, b, y, vector * n, accumulate);
+          tile<decltype(r)::value, decltype(c)::value>(a, row, x, b, z, y, vector * n);
         });
       });
     });
@@ -266,8 +268,8 @@ HWY_EXPORT(AddOuterProduct);
 
 namespace kernels {
 
-void product(const Coefficients& a, ConstBlock x, const float* b, Block y, bool accumulate) {
-  HWY_DYNAMIC_DISPATCH(Product)(a, x, b, y, accumulate);
+void product(const Coefficients& a, ConstBlock x, const float* b, ConstBlock z, Block y) {
+  HWY_DYNAMIC_DISPATCH(Product)(a, x, b, z, y);
 }
 void add_outer_product(ConstBlock g, ConstBlock x, float* w) { HWY_DYNAMIC_DISPATCH(AddOuterProduct)(g, x, w); }
 
