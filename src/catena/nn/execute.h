@@ -81,6 +81,7 @@ class Workspace {
   std::vector<bool> wants_gradient_;
   std::vector<int> operand_nodes_, parameter_indices_;
   // Per replay: views of the operands for the current number of lanes, and pointers into the current weights.
+  std::size_t bound_lanes_ = 0;
   std::vector<ConstBlock> operand_values_, operand_tangents_;
   std::vector<Block> operand_gradients_;
   std::vector<const float*> parameter_values_;

@@ -150,16 +150,20 @@ void ScaleLanes(ConstBlock s, ConstBlock x, Block out, bool accumulate) {
   });
 }
 
-/// Calls body(integral constant of the number of vectors, first lane) for chunks of four vectors and then of one: four
-/// are enough independent work to hide latency, and their sums fit into the registers.
+/// Calls body(integral constant of the number of vectors, first lane) for chunks of four vectors (two where there are 16
+/// registers) and what is left: enough independent work to hide latency, whose sums fit into the registers.
 template <class Body>
 HWY_INLINE void for_chunks(std::size_t lanes, Body body) {
-  constexpr int most = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+  constexpr std::size_t most = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
   const std::size_t n = hn::Lanes(D());
   const std::size_t end = padded_lanes(lanes);
-  std::size_t l = 0;
-  for (; l + most * n <= end; l += most * n) body(std::integral_constant<int, most>(), l);
-  for (; l < end; l += n) body(std::integral_constant<int, 1>(), l);
+  for (std::size_t l = 0; l < end; l += most * n) {
+    const std::size_t vectors = std::min(most, (end - l) / n);
+    if (vectors == 1) body(std::integral_constant<int, 1>(), l);
+    if (vectors == 2) body(std::integral_constant<int, 2>(), l);
+    if (vectors == 3) body(std::integral_constant<int, 3>(), l);
+    if (vectors == 4) body(std::integral_constant<int, 4>(), l);
+  }
 }
 
 /// A row of a block and how far it is to the next. The chunks below hold these in local variables, because the compiler
@@ -185,30 +189,36 @@ HWY_NOINLINE void normalise_chunk(const NormCall& call, std::size_t first, F f) 
   Row<const float> u(call.u, first), h(call.h, has_h ? first : 0);
   Row<float> y(call.y, first), slopes(call.slope, keep ? first : 0), normalised(call.normalised, keep ? first : 0);
 
-  // Sums of r and r² around the lane's own first r, which lies within the spread of the others: no cancellation.
-  V sum[K], squares[K], origin[K];
-  for (std::size_t i = 0; i < features; ++i) {
+  // Sums of r and r² around the lane's own first r, which lies within the spread of the others: no cancellation. The
+  // first feature is apart, so that the sums of the others stay in registers.
+  V r[K], origin[K], sum[K], squares[K];
+  const auto next_r = [&]() HWY_ATTR {
     const V bias = splat(*b);
     b += b_step;
     for (int k = 0; k < K; ++k) {
       const std::size_t l = static_cast<std::size_t>(k) * n;
       V slope;
-      V r = f(hn::Add(hn::Load(d, u.at + l), bias), keep ? &slope : nullptr);
-      if constexpr (has_h) r = hn::Add(r, hn::Load(d, h.at + l));
+      r[k] = f(hn::Add(hn::Load(d, u.at + l), bias), keep ? &slope : nullptr);
+      if constexpr (has_h) r[k] = hn::Add(r[k], hn::Load(d, h.at + l));
       if constexpr (keep) hn::Store(slope, d, slopes.at + l);
-      hn::Store(r, d, y.at + l);
-      if (i == 0) {
-        origin[k] = r;
-        sum[k] = squares[k] = hn::Zero(d);
-      } else {
-        const V deviation = hn::Sub(r, origin[k]);
-        sum[k] = hn::Add(sum[k], deviation);
-        squares[k] = hn::MulAdd(deviation, deviation, squares[k]);
-      }
+      hn::Store(r[k], d, y.at + l);
     }
     u.next(), y.next();
     if constexpr (has_h) h.next();
     if constexpr (keep) slopes.next();
+  };
+  next_r();
+  for (int k = 0; k < K; ++k) {
+    origin[k] = r[k];
+    sum[k] = squares[k] = hn::Zero(d);
+  }
+  for (std::size_t i = 1; i < features; ++i) {
+    next_r();
+    for (int k = 0; k < K; ++k) {
+      const V deviation = hn::Sub(r[k], origin[k]);
+      sum[k] = hn::Add(sum[k], deviation);
+      squares[k] = hn::MulAdd(deviation, deviation, squares[k]);
+    }
   }
 
   V inverse[K], shift[K];  // x̂ = r·inverse − shift
@@ -238,7 +248,7 @@ HWY_NOINLINE void normalise_chunk(const NormCall& call, std::size_t first, F f) 
 }
 
 void ActivateAddNormalise(const NormCall& call) {
-  with_activation(call.f, [&](auto f) {
+  const auto run = [&](auto f) {
     const bool keep = call.slope.data != nullptr;
     const bool h = call.h.data != nullptr;
     for_chunks(call.u.lanes, [&](auto width, std::size_t first) {
@@ -248,7 +258,9 @@ void ActivateAddNormalise(const NormCall& call) {
       if (h) return normalise_chunk<K, false, true>(call, first, f);
       return normalise_chunk<K, false, false>(call, first, f);
     });
-  });
+  };
+  if (call.gelu) return run(Gelu());
+  return run(Identity());
 }
 
 /// K vectors of lanes, all features. `full`: all of these lanes count.

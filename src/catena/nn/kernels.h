@@ -34,10 +34,10 @@ void dot_features(ConstBlock x, ConstBlock y, Block out, bool accumulate);
 /// out_fl (+)= s_0l x_fl
 void scale_lanes(ConstBlock s, ConstBlock x, Block out, bool accumulate);
 
-/// y = γ x̂ + β with x̂ = (r − mean)/√(variance + ε) over the features of each lane, where r = f(u + b) + h; null pointers
-/// drop b and h. The forward pass keeps slope = f'(u + b), x̂ and 1/√(variance + ε) unless null. y or slope may be u.
+/// y = γ x̂ + β with x̂ = (r − mean)/√(variance + ε) over the features of each lane, where r = f(u + b) + h with
+/// f GELU or the identity; null pointers drop b and h. The forward pass keeps slope = f'(u + b), x̂ and 1/√(variance + ε) unless null. y or slope may be u.
 struct NormCall {
-  Activation f;
+  bool gelu;
   ConstBlock u;
   const float* b;
   ConstBlock h;

@@ -118,30 +118,30 @@ HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> four_sums(V a, V b, V c, V e) {
 }
 
 #if HWY_TARGET <= HWY_AVX3
-constexpr int outer_rows = 6;  // × 4 columns: 24 sums
+constexpr int outer_sums = 24;
 #else
-constexpr int outer_rows = 3;  // × 4 columns: 12 sums
+constexpr int outer_sums = 12;
 #endif
 
-/// w[i + r][k … k + 3] += Σ_l g x for R rows.
-template <int R>
+/// w[i + r][k …] += Σ_l g x for R rows and `columns` ≤ C columns.
+template <int R, int C>
 HWY_INLINE void outer_tile(ConstBlock g, std::size_t i, ConstBlock x, std::size_t k, std::size_t columns, float* w) {
   const D d;
   const hn::FixedTag<float, 4> d4;
   const std::size_t n = hn::Lanes(d);
   const float* rows = g.data + i * g.stride;
-  const float* cols[4];
-  for (std::size_t c = 0; c < 4; ++c) cols[c] = x.data + (k + std::min(c, columns - 1)) * x.stride;
-  V sums[R][4];
+  const float* cols[C];
+  for (std::size_t c = 0; c < C; ++c) cols[c] = x.data + (k + std::min(c, columns - 1)) * x.stride;
+  V sums[R][C];
   for (int r = 0; r < R; ++r) {
-    for (int c = 0; c < 4; ++c) sums[r][c] = hn::Zero(d);
+    for (int c = 0; c < C; ++c) sums[r][c] = hn::Zero(d);
   }
   const auto add = [&](std::size_t lane, auto load) {
-    V values[4];
-    for (int c = 0; c < 4; ++c) values[c] = load(cols[c] + lane);
+    V values[C];
+    for (int c = 0; c < C; ++c) values[c] = load(cols[c] + lane);
     for (int r = 0; r < R; ++r) {
       const V factor = load(rows + static_cast<std::size_t>(r) * g.stride + lane);
-      for (int c = 0; c < 4; ++c) sums[r][c] = hn::MulAdd(factor, values[c], sums[r][c]);
+      for (int c = 0; c < C; ++c) sums[r][c] = hn::MulAdd(factor, values[c], sums[r][c]);
     }
   };
   std::size_t lane = 0;
@@ -152,7 +152,7 @@ HWY_INLINE void outer_tile(ConstBlock g, std::size_t i, ConstBlock x, std::size_
   }
   for (int r = 0; r < R; ++r) {
     float* out = w + (i + static_cast<std::size_t>(r)) * x.features + k;
-    const auto four = four_sums(sums[r][0], sums[r][1], sums[r][2], sums[r][3]);
+    const auto four = four_sums(sums[r][0], sums[r][1 % C], sums[r][2 % C], sums[r][3 % C]);
     if (columns == 4) {
       hn::StoreU(hn::Add(hn::LoadU(d4, out), four), d4, out);
     } else {
@@ -165,12 +165,21 @@ HWY_INLINE void outer_tile(ConstBlock g, std::size_t i, ConstBlock x, std::size_
 
 /// Columns [first, x.features) of w by dots along the lanes.
 void outer_by_dots(ConstBlock g, ConstBlock x, std::size_t first, float* w) {
-  for (std::size_t k = first; k < x.features; k += 4) {
-    const std::size_t columns = std::min<std::size_t>(4, x.features - k);
-    for_even_pieces(g.features, outer_rows, [&](std::size_t i, std::size_t height) {
-      with_constant<outer_rows>(static_cast<int>(height),
-                                [&](auto r) { outer_tile<decltype(r)::value>(g, i, x, k, columns, w); });
+  const auto run = [&](auto width, std::size_t k) {
+    constexpr int C = decltype(width)::value;
+    constexpr int rows = outer_sums / C;
+    for_even_pieces(g.features, rows, [&](std::size_t i, std::size_t height) {
+      with_constant<rows>(static_cast<int>(height), [&](auto r) {
+        outer_tile<decltype(r)::value, C>(g, i, x, k, std::min<std::size_t>(C, x.features - k), w);
+      });
     });
+  };
+  for (std::size_t k = first; k < x.features; k += 4) {
+    if (x.features - k > 2) {
+      run(std::integral_constant<int, 4>(), k);
+    } else {
+      run(std::integral_constant<int, 2>(), k);
+    }
   }
 }
 

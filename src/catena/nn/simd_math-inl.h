@@ -21,16 +21,6 @@ using V = hn::Vec<D>;
 
 HWY_INLINE V splat(float value) { return hn::Set(D(), value); }
 
-/// 1/v. AVX-512's estimate has 14 bits, so that one Newton step reaches the last place; elsewhere division is exact.
-HWY_INLINE V reciprocal(V v) {
-#if HWY_TARGET <= HWY_AVX3
-  const V estimate = hn::ApproximateReciprocal(v);
-  return hn::Mul(estimate, hn::NegMulAdd(v, estimate, splat(2)));
-#else
-  return hn::Div(splat(1), v);
-#endif
-}
-
 /// e^x = 2^k e^r with |r| ≤ ½ log 2, where e^r = 1 + r + r² p(r); p is a Chebyshev fit of degree 4 with relative error
 /// 1.1e-8. Arguments are cut to ±87, where results are still normal numbers.
 HWY_INLINE V exp_cut(V x) {
@@ -82,7 +72,7 @@ struct Logistic {
   V s, complement;
 };
 HWY_INLINE Logistic logistic_from(V exp_of_minus_x) {
-  const V s = reciprocal(hn::Add(splat(1), exp_of_minus_x));
+  const V s = hn::Div(splat(1), hn::Add(splat(1), exp_of_minus_x));
   return {s, hn::Mul(exp_of_minus_x, s)};
 }
 HWY_INLINE Logistic logistic(V x) { return logistic_from(exp_cut(hn::Neg(x))); }

@@ -18,7 +18,7 @@ void shape(ShapeCall& call) {
 
 void forward(const ForwardCall& call) {
   const NormSaved<float> saved(call.derivatives ? call.saved : Block());
-  kernels::activate_add_normalise({kernels::Activation::identity,
+  kernels::activate_add_normalise({false,
                                    call.inputs[0],
                                    nullptr,
                                    {},
