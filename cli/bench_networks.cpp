@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t parameters = 4;
 constexpr std::size_t conditions = 4;  // x^t and x^(t+1)
 constexpr std::size_t batch = 1000;
-constexpr std::size_t inference_lanes = 64;  // one block's activations then stay in the first cache
+constexpr std::size_t inference_lanes = 128;  // as in training; residual layers cut it to the first cache themselves
 
 void fill_inputs(nn::Workspace& workspace, std::size_t lanes, std::size_t block) {
   Stream stream = Streams(1).stream("bench", block);

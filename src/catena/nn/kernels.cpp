@@ -150,8 +150,8 @@ void ScaleLanes(ConstBlock s, ConstBlock x, Block out, bool accumulate) {
   });
 }
 
-/// Calls body(integral constant of the number of vectors, first lane) for chunks of four vectors (two where there are 16
-/// registers) and what is left: enough independent work to hide latency, whose sums fit into the registers.
+/// Calls body(integral constant of the number of vectors, first lane) for chunks of four vectors (two where there are
+/// 16 registers) and what is left: enough independent work to hide latency, whose sums fit into the registers.
 template <class Body>
 HWY_INLINE void for_chunks(std::size_t lanes, Body body) {
   constexpr std::size_t most = HWY_TARGET <= HWY_AVX3 ? 4 : 2;

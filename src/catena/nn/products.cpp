@@ -36,8 +36,8 @@ HWY_INLINE void tile(const Coefficients& a, std::size_t row, ConstBlock x, const
   for (int r = 0; r < R; ++r) {
     const std::size_t i = row + static_cast<std::size_t>(r);
     for (int c = 0; c < C; ++c) {
-      sums[r][c] = z.data == nullptr ? hn::Zero(d)
-                                     : hn::Load(d, z.data + i * z.stride + lane + static_cast<std::size_t>(c) * n);
+      sums[r][c] =
+          z.data == nullptr ? hn::Zero(d) : hn::Load(d, z.data + i * z.stride + lane + static_cast<std::size_t>(c) * n);
     }
     if (b == nullptr) continue;
     for (int c = 0; c < C; ++c) sums[r][c] = hn::Add(sums[r][c], hn::Set(d, b[i]));

@@ -49,9 +49,9 @@ HWY_INLINE V cut(V x, float limit) {
 #endif
 }
 
-/// 2^(a b) to 7.5e-8 (relative) for |a b| ≤ 126: a b = k + f with |f| ≤ ½, where adding 1.5·2²³ leaves k in the low bits
-/// of the sum, and a near-minimax polynomial of degree 5 for 2^f, whose exponent k is then added to as an integer. The
-/// product is an argument because fused multiply-adds then never round it.
+/// 2^(a b) to 7.5e-8 (relative) for |a b| ≤ 126: a b = k + f with |f| ≤ ½, where adding 1.5·2²³ leaves k in the low
+/// bits of the sum, and a near-minimax polynomial of degree 5 for 2^f, whose exponent k is then added to as an integer.
+/// The product is an argument because fused multiply-adds then never round it.
 HWY_INLINE V exp2_of_product(V a, V b) {
   const D d;
   const hn::RebindToSigned<D> di;
@@ -84,7 +84,7 @@ struct Gelu {
   HWY_INLINE V operator()(V x, V* slope) const {
     constexpr float c = 1.5957691216057308F;   // 2√(2/π)
     constexpr float to_two = -1.44269504089F;  // e^−2u = 2^(−2u log₂ e)
-    const V near = cut(x, 10);  // e^−2u is 2^±126 there
+    const V near = cut(x, 10);                 // e^−2u is 2^±126 there
     const V x2 = hn::Mul(near, near);
     const V factor = hn::MulAdd(x2, splat(to_two * c * 0.044715F), splat(to_two * c));
     const Logistic l = logistic_from(exp2_of_product(near, factor));

@@ -60,8 +60,8 @@ const float* masked(std::span<const float* const> parameters, const ParameterInf
 
 void masked_forward(const ForwardCall& call) {
   const ParameterInfo& info = *call.shapes[0];
-  kernels::product(matrix(masked(call.parameters, info, call.scratch), info), call.inputs[0], call.parameters[2],
-                   {}, call.output);
+  kernels::product(matrix(masked(call.parameters, info, call.scratch), info), call.inputs[0], call.parameters[2], {},
+                   call.output);
 }
 
 void masked_reverse(const ReverseCall& call) {

@@ -47,8 +47,8 @@ void forward(const ForwardCall& call) {
     const Block u = call.derivatives ? slope : y;
     const ConstBlock h = part(call.inputs[0], first, lanes);
     kernels::product(w, h, nullptr, part(call.inputs[1], first, lanes), u);
-    kernels::activate_add_normalise({true, u, call.parameters[1], h, call.parameters[2],
-                                     call.parameters[3], norm_epsilon, y, slope, part(saved.normalised, first, lanes),
+    kernels::activate_add_normalise({true, u, call.parameters[1], h, call.parameters[2], call.parameters[3],
+                                     norm_epsilon, y, slope, part(saved.normalised, first, lanes),
                                      part(saved.inverse_deviation, first, lanes)});
   });
 }
