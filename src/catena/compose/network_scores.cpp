@@ -106,7 +106,7 @@ class SummedNetwork {
     workspace->value(network_.level, out.lanes)(0, 0) = static_cast<float>(p.sigma);
     workspace->forward(weights_, out.lanes);
     nn::kernels::product({coefficients_.data(), outputs_, columns, columns, 1},
-                         workspace->value(network_.phi, out.lanes), nullptr, out, accumulate);
+                         workspace->value(network_.phi, out.lanes), nullptr, accumulate ? ConstBlock(out) : ConstBlock(), out);
   }
 
   std::size_t outputs() const { return outputs_; }

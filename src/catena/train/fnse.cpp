@@ -20,9 +20,9 @@ TrainedModel train_fnse(const MethodContext& context) {
 
   LoopSettings loop = context.loop;
   if (loop.steps == 0) loop.steps = default_steps(context.data.training_size());
-  // Gaussians are quickly learned: a tenth of the score's steps.
+  // The small networks are quickly learned.
   LoopSettings gaussian = loop;
-  gaussian.steps = std::max(1, loop.steps / 10);
+  gaussian.steps = std::min(loop.steps, 4000);
 
   if (settings.whiten) train_whitening(model, context, gaussian);
   std::vector<const NamedWeights*> members;
