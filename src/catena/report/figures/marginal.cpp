@@ -1,0 +1,98 @@
+#include "catena/report/figures/marginal.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/report/density.h"
+#include "catena/report/summary.h"
+
+namespace catena::report {
+
+namespace {
+
+nlohmann::json curve(const Density& density) {
+  std::vector<std::pair<double, double>> points;
+  // A border of the prior is a vertical edge; elsewhere the curve has come down to zero by itself.
+  points.emplace_back(density.grid.low, density.grid.reflect_low ? density.height.front() : 0);
+  for (std::size_t i = 0; i < density.grid.cells; ++i) points.emplace_back(density.grid.middle(i), density.height[i]);
+  points.emplace_back(density.grid.high, density.grid.reflect_high ? density.height.back() : 0);
+  return data_of(points);
+}
+
+}  // namespace
+
+bool has_density(const std::vector<double>& values) {
+  return values.size() >= least_draws_for_density && bandwidth(values) > 0;
+}
+
+nlohmann::json small_axis(const std::string& title) {
+  return {{"title", axis_label(title)}, {"tickCount", 3}, {"titleLimit", 150}, {"labelBound", 6}};
+}
+
+/// Draws beyond the outer thousandths would squeeze all the others together, so they may stick out.
+std::pair<double, double> parameter_range(const Results& results, std::size_t parameter) {
+  double low = INFINITY, high = -INFINITY;
+  const auto include = [&](double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  };
+  for (const auto* set : {&results.posterior, &results.reference}) {
+    if (!*set) continue;
+    std::vector<double> values = column((*set)->values, parameter);
+    std::ranges::sort(values);
+    include(quantile(values, 0.001));
+    include(quantile(values, 0.999));
+  }
+  if (!results.truth.empty() && std::isfinite(results.truth[parameter])) include(results.truth[parameter]);
+  return padded_range(low, high);
+}
+
+nlohmann::json marginal_view(const Results& results, std::size_t parameter, const nlohmann::json& axis) {
+  const auto [low, high] = parameter_range(results, parameter);
+  const nlohmann::json x = {{"field", "x"},
+                            {"type", "quantitative"},
+                            {"scale", {{"domain", {low, high}}, {"nice", false}, {"zero", false}}},
+                            {"axis", axis}};
+  const nlohmann::json y = {
+      {"field", "y"}, {"type", "quantitative"}, {"axis", nullptr}, {"scale", {{"zero", true}, {"nice", false}}}};
+  const auto clipped = [](nlohmann::json m) {
+    m["clip"] = true;
+    return m;
+  };
+  nlohmann::json layers = nlohmann::json::array();
+  const std::vector<double> draws = column(results.posterior->values, parameter);
+  if (has_density(draws)) {
+    const nlohmann::json data = curve(density(draws));
+    layers.push_back({{"data", data}, {"mark", clipped(mark("area", "density_area"))}, {"encoding", {{"x", x}, {"y", y}}}});
+    layers.push_back({{"data", data}, {"mark", clipped(mark("line", "posterior"))}, {"encoding", {{"x", x}, {"y", y}}}});
+  } else {
+    // A tick for every draw, or the one value that all have.
+    std::vector<std::pair<double, double>> points;
+    for (const double v : draws) points.emplace_back(v, 0);
+    if (bandwidth(draws) == 0) points.resize(1);
+    layers.push_back({{"data", data_of(points)}, {"mark", clipped(mark("rule", "posterior"))}, {"encoding", {{"x", x}}}});
+  }
+  if (results.reference) {
+    const std::vector<double> reference = column(results.reference->values, parameter);
+    if (has_density(reference)) {
+      layers.push_back({{"data", curve(density(reference))},
+                        {"mark", clipped(mark("line", "reference"))},
+                        {"encoding", {{"x", x}, {"y", y}}}});
+    }
+  }
+  if (!results.truth.empty() && std::isfinite(results.truth[parameter])) {
+    layers.push_back(
+        {{"data", data_of({{results.truth[parameter], 0}})}, {"mark", mark("rule", "truth")}, {"encoding", {{"x", x}}}});
+  }
+  return {{"layer", std::move(layers)}};
+}
+
+std::vector<KeyEntry> posterior_key(const Results& results, const std::string& posterior_label,
+                                    const std::string& reference_label) {
+  std::vector<KeyEntry> key{{"area", "posterior", posterior_label}};
+  if (results.reference) key.push_back({"line", "reference", reference_label});
+  if (!results.truth.empty()) key.push_back({"dot", "truth", "true value"});
+  return key;
+}
+
+}  // namespace catena::report
