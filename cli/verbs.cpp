@@ -8,12 +8,13 @@ Verb simulate_verb();
 Verb observe_verb();
 Verb reference_verb();
 Verb evaluate_verb();
+Verb report_verb();
 Verb bench_verb();
 
 const Registry<Verb>& verbs() {
   static const Registry<Verb> registry = [] {
     std::vector<Verb> list = {
-        tasks_verb(), simulate_verb(), observe_verb(), reference_verb(), evaluate_verb(), bench_verb(),
+        tasks_verb(), simulate_verb(), observe_verb(), reference_verb(), evaluate_verb(), report_verb(), bench_verb(),
     };
     return Registry<Verb>("verb", std::move(list));
   }();

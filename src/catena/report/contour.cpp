@@ -67,8 +67,8 @@ std::vector<Ring> outline(const Density2& density, double level) {
       for (const std::size_t from : leaving) {
         const auto before = [&](std::size_t k) { return (from + 4 - k) % 4; };
         const auto after = [&](std::size_t k) { return (k + 4 - from) % 4; };
-        const std::size_t to = joined ? *std::ranges::min_element(entering, {}, after)
-                                      : *std::ranges::min_element(entering, {}, before);
+        const std::size_t to =
+            joined ? *std::ranges::min_element(entering, {}, after) : *std::ranges::min_element(entering, {}, before);
         next.insert({side[from], side[to]});
       }
     }

@@ -59,8 +59,7 @@ class FixedPoint {
       double odd_factorial = 1;  // 1·3·…·(2s−1)
       for (int i = 1; i < 2 * s; i += 2) odd_factorial *= i;
       const double c = (1 + std::pow(0.5, s + 0.5)) / 3;
-      const double t_s =
-          std::pow(c * odd_factorial / (n_ * std::sqrt(std::numbers::pi / 2) * norm), 2.0 / (3 + 2 * s));
+      const double t_s = std::pow(c * odd_factorial / (n_ * std::sqrt(std::numbers::pi / 2) * norm), 2.0 / (3 + 2 * s));
       norm = derivative_norm(s, t_s);
     }
     return t - std::pow(2 * n_ * std::sqrt(std::numbers::pi) * norm, -0.4);
@@ -152,7 +151,8 @@ void smooth(double* values, std::size_t stride, const Grid& grid, double h) {
       std::ptrdiff_t j = i + k;
       if (j < 0 && grid.reflect_low) j = -1 - j;
       if (j >= cells && grid.reflect_high) j = 2 * cells - 1 - j;
-      if (j >= 0 && j < cells) sum += kernel[static_cast<std::size_t>(k + radius)] * before[static_cast<std::size_t>(j)];
+      if (j >= 0 && j < cells)
+        sum += kernel[static_cast<std::size_t>(k + radius)] * before[static_cast<std::size_t>(j)];
     }
     values[static_cast<std::size_t>(i) * stride] = sum;
   }
@@ -162,6 +162,10 @@ void normalise(std::vector<double>& height, double cell) {
   const double total = std::accumulate(height.begin(), height.end(), 0.0) * cell;
   for (double& h : height) h /= total;
 }
+
+}  // namespace
+
+double bandwidth(std::span<const double> values) { return values.size() < 2 ? 0 : bandwidth(values, spread(values)); }
 
 double correlation(std::span<const double> x, std::span<const double> y) {
   const auto n = static_cast<double>(x.size());
@@ -173,13 +177,7 @@ double correlation(std::span<const double> x, std::span<const double> y) {
     yy += (y[i] - mean_y) * (y[i] - mean_y);
     xy += (x[i] - mean_x) * (y[i] - mean_y);
   }
-  return xy / std::sqrt(xx * yy);
-}
-
-}  // namespace
-
-double bandwidth(std::span<const double> values) {
-  return values.size() < 2 ? 0 : bandwidth(values, spread(values));
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
 }
 
 Density density(std::span<const double> values, std::size_t cells) {

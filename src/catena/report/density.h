@@ -10,9 +10,12 @@
 namespace catena::report {
 
 /// The bandwidth of one parameter: Botev, Grotowski and Kroese (2010, docs/refs.bib: botev2010), who let the data find
-/// out how rough their density is, so that modes stay apart; kept between a quarter of Silverman's rule of thumb and the
-/// rule itself. 0 if the values do not vary.
+/// out how rough their density is, so that modes stay apart; kept between a quarter of Silverman's rule of thumb and
+/// the rule itself. 0 if the values do not vary.
 double bandwidth(std::span<const double> values);
+
+/// Pearson's; 0 if one of them does not vary.
+double correlation(std::span<const double> x, std::span<const double> y);
 
 /// The cells [low, high] is cut into; values belong to the middle of a cell.
 struct Grid {

@@ -49,7 +49,7 @@ std::vector<DrawnFigure> draw_all(const Results& results) {
     }
     drawing->spec["title"] = {{"text", figure.title}};
     if (!key.empty()) drawing->spec["title"]["subtitle"] = key;
-    drawn.push_back({std::string(figure.name), std::string(figure.title), std::move(*drawing)});
+    drawn.push_back({std::string(figure.name), std::string(figure.title), figure.of_posterior, std::move(*drawing)});
   }
   return drawn;
 }
@@ -62,8 +62,8 @@ nlohmann::json grid(std::vector<nlohmann::json> views, const Layout& layout) {
   }
   nlohmann::json spec;
   spec["$schema"] = "https://vega.github.io/schema/vega-lite/v5.json";
-  spec["usermeta"]["catena"] = {{"columns", layout.columns}, {"fixed", layout.fixed},     {"least", layout.least},
-                                {"most", layout.most},       {"aspect", layout.aspect},   {"height", layout.height},
+  spec["usermeta"]["catena"] = {{"columns", layout.columns}, {"fixed", layout.fixed},   {"least", layout.least},
+                                {"most", layout.most},       {"aspect", layout.aspect}, {"height", layout.height},
                                 {"spacing", layout.spacing}, {"views", views.size()}};
   spec["concat"] = std::move(views);
   spec["columns"] = layout.columns;

@@ -21,14 +21,15 @@ struct KeyEntry {
 };
 
 struct Drawing {
-  nlohmann::json spec;       ///< complete: data, marks, title, and the light theme as `config`
+  nlohmann::json spec;  ///< complete: data, marks, title, and the light theme as `config`
   std::vector<KeyEntry> key;
-  std::string caption;       ///< one or two sentences below the figure; may be empty
+  std::string caption;  ///< one or two sentences below the figure; may be empty
 };
 
 struct Figure {
   std::string_view name;   ///< of the file: pair_plot.png
   std::string_view title;  ///< above the figure
+  bool of_posterior;       ///< stands before the table of numbers
   /// Nothing if the results do not hold what this figure shows.
   std::optional<Drawing> (*draw)(const Results& results);
 };
@@ -39,19 +40,20 @@ const Registry<Figure>& figures();
 /// The figures that these results have, complete with title and key.
 struct DrawnFigure {
   std::string name, title;
+  bool of_posterior = false;
   Drawing drawing;
 };
 std::vector<DrawnFigure> draw_all(const Results& results);
 
 /// How a grid of views fits a width: the page's script reads it from `usermeta.catena` and sets every view's size.
 struct Layout {
-  std::size_t columns = 1;    ///< at most
-  bool fixed = true;          ///< always that many columns; otherwise as many as fit
-  double width = 160;         ///< of one view, in pixels, where the figure stands alone
-  double least = 60;          ///< narrower views are not legible: the figure scrolls instead
+  std::size_t columns = 1;  ///< at most
+  bool fixed = true;        ///< always that many columns; otherwise as many as fit
+  double width = 160;       ///< of one view, in pixels, where the figure stands alone
+  double least = 60;        ///< narrower views are not legible: the figure scrolls instead
   double most = 240;
-  double aspect = 1;          ///< height / width, …
-  double height = 0;          ///< … unless this height is given
+  double aspect = 1;  ///< height / width, …
+  double height = 0;  ///< … unless this height is given
   double spacing = 10;
 };
 

@@ -101,7 +101,8 @@ DrawSet read_draw_set(const path& file, const Group& root) {
   evaluate::Draws draws = evaluate::read_draws(file);
   DrawSet set;
   const Group& posterior = *find_group(root, "posterior");
-  const bool own = std::ranges::find(posterior.dimensions, "chain", &files::Dimension::name) != posterior.dimensions.end();
+  const bool own =
+      std::ranges::find(posterior.dimensions, "chain", &files::Dimension::name) != posterior.dimensions.end();
   set.chains = (own ? posterior : root).dimension("chain");
   set.health = health_of(posterior, draws, set.chains);
   set.outcome = outcome_of(root);
@@ -199,8 +200,8 @@ Calibration read_calibration(const path& file, const Group& root) {
     evaluate::Ranks ranks{most, {}};
     for (std::size_t s = 0; s < series; ++s) {
       const double value = values[p * series + s];
-      check::that(value >= 0 && value <= static_cast<double>(most), function, fmt::format("a rank in {}", file.string()),
-                  value, fmt::format("between 0 and {}", most));
+      check::that(value >= 0 && value <= static_cast<double>(most), function,
+                  fmt::format("a rank in {}", file.string()), value, fmt::format("between 0 and {}", most));
       ranks.values.push_back(static_cast<std::size_t>(value));
     }
     result.ranks.push_back(std::move(ranks));
@@ -358,7 +359,8 @@ Results read_results(const std::vector<path>& files) {
 
 std::string task_name(const Results& results) {
   for (const Source& source : results.sources) {
-    for (const json* record : {&source.record, source.record.contains("request") ? &source.record["request"] : nullptr}) {
+    for (const json* record :
+         {&source.record, source.record.contains("request") ? &source.record["request"] : nullptr}) {
       if (record == nullptr || !record->is_object()) continue;
       const auto found = record->find("task");
       if (found != record->end() && found->is_string()) return found->get<std::string>();

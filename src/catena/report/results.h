@@ -21,9 +21,9 @@ struct DrawSet {
   std::vector<std::string> parameters;  ///< one per column
   Matrix values;                        ///< one draw a row, all finite
   std::size_t chains = 1;
-  std::size_t dropped = 0;                     ///< draws left out because a value was not finite
-  std::vector<evaluate::ChainHealth> health;   ///< one per parameter; empty if it cannot be told
-  std::optional<Outcome> outcome;              ///< how the sampler says that it ended
+  std::size_t dropped = 0;                    ///< draws left out because a value was not finite
+  std::vector<evaluate::ChainHealth> health;  ///< one per parameter; empty if it cannot be told
+  std::optional<Outcome> outcome;             ///< how the sampler says that it ended
 };
 
 /// Empty where the file had no such list; otherwise as long as `step`. NaN = not measured at that step.
@@ -58,9 +58,9 @@ struct Results {
   std::vector<Source> sources;
 };
 
-/// Tells the files apart by what is in them, whatever their order: a safetensors file is a model, CSV an observed series
-/// (true values in the .json beside it), JSON true values, netCDF with ranks a calibration, and netCDF with ArviZ's group
-/// `posterior` first the posterior, then the reference.
+/// Tells the files apart by what is in them, whatever their order: a safetensors file is a model, CSV an observed
+/// series (true values in the .json beside it), JSON true values, netCDF with ranks a calibration, and netCDF with
+/// ArviZ's group `posterior` first the posterior, then the reference.
 Results read_results(const std::vector<std::filesystem::path>& files);
 
 /// "lotka_volterra", if one of the sources names the task; empty otherwise.

@@ -89,8 +89,8 @@ Summary summarise(const Results& results, const Streams& streams, const Parallel
 nlohmann::json to_json(const Summary& summary) {
   nlohmann::json parameters = nlohmann::json::array();
   for (const ParameterSummary& row : summary.parameters) {
-    nlohmann::json entry = {{"name", row.name},   {"mean", row.mean},     {"sd", row.deviation},
-                            {"q5", row.low},      {"median", row.median}, {"q95", row.high}};
+    nlohmann::json entry = {{"name", row.name}, {"mean", row.mean},     {"sd", row.deviation},
+                            {"q5", row.low},    {"median", row.median}, {"q95", row.high}};
     if (row.health) {
       entry["r_hat"] = row.health->r_hat;
       entry["bulk_ess"] = row.health->bulk_ess;

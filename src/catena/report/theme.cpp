@@ -13,8 +13,8 @@ Palette css_palette() {
 }
 
 std::string css_variables(const Palette& p) {
-  return fmt::format("--ink: {}; --muted: {}; --line: {}; --posterior: {}; --reference: {}; --truth: {};", p.ink, p.muted,
-                     p.line, p.posterior, p.reference, p.truth);
+  return fmt::format("--ink: {}; --muted: {}; --line: {}; --posterior: {}; --reference: {}; --truth: {};", p.ink,
+                     p.muted, p.line, p.posterior, p.reference, p.truth);
 }
 
 nlohmann::json vega_config(const Palette& p) {
@@ -23,11 +23,12 @@ nlohmann::json vega_config(const Palette& p) {
   config["background"] = nullptr;
   config["font"] = font;
   config["view"] = {{"stroke", nullptr}};
-  config["axis"] = {{"domainColor", p.muted}, {"domainWidth", 1},    {"grid", false},        {"tickColor", p.muted},
-                    {"tickSize", 4},          {"tickWidth", 1},      {"labelColor", p.muted}, {"labelFontSize", 11},
-                    {"labelPadding", 3},      {"titleColor", p.ink}, {"titleFontSize", 13},  {"titleFontWeight", "normal"},
+  config["axis"] = {{"domainColor", p.muted}, {"domainWidth", 1},    {"grid", false},
+                    {"tickColor", p.muted},   {"tickSize", 4},       {"tickWidth", 1},
+                    {"labelColor", p.muted},  {"labelFontSize", 11}, {"labelPadding", 3},
+                    {"titleColor", p.ink},    {"titleFontSize", 13}, {"titleFontWeight", "normal"},
                     {"titlePadding", 8},      {"labelOverlap", true}};
-  config["title"] = {{"color", p.ink},         {"fontSize", 16},         {"fontWeight", 600},    {"anchor", "start"},
+  config["title"] = {{"color", p.ink},           {"fontSize", 16},         {"fontWeight", 600},    {"anchor", "start"},
                      {"subtitleColor", p.muted}, {"subtitleFontSize", 12}, {"subtitlePadding", 5}, {"offset", 14}};
   // Areas: fill only. Lines: stroke only.
   const auto area = [](const std::string& colour, double opacity) {

@@ -1,5 +1,6 @@
-/// How figures look. Their marks bear the names of styles (`posterior`, `reference`, `truth`, …) and no colours; a theme
-/// is the Vega configuration that says what these names look like, so that anyone can restyle a figure by its `config`.
+/// How figures look. Their marks bear the names of styles (`posterior`, `reference`, `truth`, …) and no colours; a
+/// theme is the Vega configuration that says what these names look like, so that anyone can restyle a figure by its
+/// `config`.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-// Calibration: the distribution of the true values' ranks minus the uniform one, with the band that all of it stays inside
-// for 95 % of calibrated posteriors (Säilynoja et al. 2022, docs/refs.bib: sailynoja2022).
+// Calibration: the distribution of the true values' ranks minus the uniform one, with the band that all of it stays
+// inside for 95 % of calibrated posteriors (Säilynoja et al. 2022, docs/refs.bib: sailynoja2022).
 
 #include <fmt/format.h>
 
@@ -69,6 +69,6 @@ std::optional<Drawing> draw(const Results& results) {
 
 }  // namespace
 
-Figure calibration_figure() { return {"calibration", "Calibration", draw}; }
+Figure calibration_figure() { return {"calibration", "Calibration", false, draw}; }
 
 }  // namespace catena::report

@@ -63,14 +63,17 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
   const std::vector<double> draws = column(results.posterior->values, parameter);
   if (has_density(draws)) {
     const nlohmann::json data = curve(density(draws));
-    layers.push_back({{"data", data}, {"mark", clipped(mark("area", "density_area"))}, {"encoding", {{"x", x}, {"y", y}}}});
-    layers.push_back({{"data", data}, {"mark", clipped(mark("line", "posterior"))}, {"encoding", {{"x", x}, {"y", y}}}});
+    layers.push_back(
+        {{"data", data}, {"mark", clipped(mark("area", "density_area"))}, {"encoding", {{"x", x}, {"y", y}}}});
+    layers.push_back(
+        {{"data", data}, {"mark", clipped(mark("line", "posterior"))}, {"encoding", {{"x", x}, {"y", y}}}});
   } else {
     // A tick for every draw, or the one value that all have.
     std::vector<std::pair<double, double>> points;
     for (const double v : draws) points.emplace_back(v, 0);
     if (bandwidth(draws) == 0) points.resize(1);
-    layers.push_back({{"data", data_of(points)}, {"mark", clipped(mark("rule", "posterior"))}, {"encoding", {{"x", x}}}});
+    layers.push_back(
+        {{"data", data_of(points)}, {"mark", clipped(mark("rule", "posterior"))}, {"encoding", {{"x", x}}}});
   }
   if (results.reference) {
     const std::vector<double> reference = column(results.reference->values, parameter);
@@ -81,8 +84,9 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
     }
   }
   if (!results.truth.empty() && std::isfinite(results.truth[parameter])) {
-    layers.push_back(
-        {{"data", data_of({{results.truth[parameter], 0}})}, {"mark", mark("rule", "truth")}, {"encoding", {{"x", x}}}});
+    layers.push_back({{"data", data_of({{results.truth[parameter], 0}})},
+                      {"mark", mark("rule", "truth")},
+                      {"encoding", {{"x", x}}}});
   }
   return {{"layer", std::move(layers)}};
 }

@@ -19,13 +19,9 @@ std::optional<Drawing> draw(const Results& results) {
     views.push_back(marginal_view(results, p, small_axis(names[p])));
   }
   Drawing drawing;
-  drawing.spec = grid(std::move(views), {.columns = 5,
-                                         .fixed = false,
-                                         .width = 150,
-                                         .least = 130,
-                                         .most = 200,
-                                         .aspect = 0.55,
-                                         .spacing = 52});
+  drawing.spec =
+      grid(std::move(views),
+           {.columns = 5, .fixed = false, .width = 150, .least = 130, .most = 200, .aspect = 0.55, .spacing = 52});
   drawing.key = posterior_key(results, "posterior", "reference");
   if (names.size() > most) drawing.caption = fmt::format("The first {} of {} parameters.", most, names.size());
   return drawing;
@@ -33,6 +29,6 @@ std::optional<Drawing> draw(const Results& results) {
 
 }  // namespace
 
-Figure marginals_figure() { return {"marginals", "Every parameter", draw}; }
+Figure marginals_figure() { return {"marginals", "Every parameter", true, draw}; }
 
 }  // namespace catena::report

@@ -19,18 +19,6 @@ namespace {
 
 constexpr double shares[] = {0.9, 0.5};
 
-double correlation(const std::vector<double>& x, const std::vector<double>& y) {
-  const auto n = static_cast<double>(x.size());
-  const double mx = std::accumulate(x.begin(), x.end(), 0.0) / n, my = std::accumulate(y.begin(), y.end(), 0.0) / n;
-  double xx = 0, yy = 0, xy = 0;
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    xx += (x[k] - mx) * (x[k] - mx);
-    yy += (y[k] - my) * (y[k] - my);
-    xy += (x[k] - mx) * (y[k] - my);
-  }
-  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
-}
-
 /// A path in the order of its points, not sorted along x.
 nlohmann::json path_layer(nlohmann::json data, nlohmann::json marks, nlohmann::json x, const nlohmann::json& y,
                           bool by_ring) {
@@ -140,8 +128,9 @@ std::optional<Drawing> draw(const Results& results) {
                        : posterior_key(results, "posterior, regions of 50 % and 90 %", "reference, the same regions");
   drawing.caption = d == 1 ? "" : "Numbers above the diagonal are correlations.";
   if (d < names.size()) {
-    drawing.caption += fmt::format(
-        " Shown are the {} of {} parameters that depend most on another one; all are in the next figure.", d, names.size());
+    drawing.caption +=
+        fmt::format(" Shown are the {} of {} parameters that depend most on another one; all are in the next figure.",
+                    d, names.size());
   }
   return drawing;
 }
@@ -170,6 +159,6 @@ std::vector<std::size_t> pairs_shown(const DrawSet& posterior) {
   return order;
 }
 
-Figure pair_plot_figure() { return {"pair_plot", "The posterior", draw}; }
+Figure pair_plot_figure() { return {"pair_plot", "The posterior", true, draw}; }
 
 }  // namespace catena::report

@@ -39,13 +39,15 @@ nlohmann::json state_view(const Results& results, std::size_t state, bool last) 
                             {"type", "quantitative"},
                             {"scale", {{"nice", false}, {"zero", false}}},
                             {"axis", last ? nlohmann::json{{"title", "time"}, {"tickCount", 6}} : nlohmann::json()}};
-  nlohmann::json y = {{"field", "y"},
-                      {"type", "quantitative"},
-                      {"scale", {{"zero", false}, {"nice", true}}},
-                      {"axis", {{"title", axis_label(name)}, {"tickCount", 3}, {"titleLimit", 110}, {"minExtent", 32}}}};
+  nlohmann::json y = {
+      {"field", "y"},
+      {"type", "quantitative"},
+      {"scale", {{"zero", false}, {"nice", true}}},
+      {"axis", {{"title", axis_label(name)}, {"tickCount", 3}, {"titleLimit", 110}, {"minExtent", 32}}}};
   nlohmann::json layers = nlohmann::json::array();
   const std::vector<std::size_t> times = times_drawn(series.values, state);
-  if (results.predictive && results.predictive->low.rows() == series.values.rows() && state < results.predictive->low.cols()) {
+  if (results.predictive && results.predictive->low.rows() == series.values.rows() &&
+      state < results.predictive->low.cols()) {
     const Predictive& predictive = *results.predictive;
     nlohmann::json values = nlohmann::json::array();
     std::vector<std::pair<double, double>> medians;
@@ -58,7 +60,8 @@ nlohmann::json state_view(const Results& results, std::size_t state, bool last) 
     layers.push_back({{"data", {{"values", std::move(values)}}},
                       {"mark", mark("area", "density_area")},
                       {"encoding", {{"x", x}, {"y", y}, {"y2", {{"field", "y2"}}}}}});
-    layers.push_back({{"data", data_of(medians)}, {"mark", mark("line", "posterior")}, {"encoding", {{"x", x}, {"y", y}}}});
+    layers.push_back(
+        {{"data", data_of(medians)}, {"mark", mark("line", "posterior")}, {"encoding", {{"x", x}, {"y", y}}}});
   }
   std::vector<std::pair<double, double>> points;
   for (const std::size_t t : times) points.emplace_back(time(t), series.values(t, state));
@@ -77,7 +80,9 @@ std::optional<Drawing> draw(const Results& results) {
   drawing.spec = grid(std::move(views), {.width = 640,
                                          .least = 200,
                                          .most = 1000,
-                                         .height = shown == 1 ? 200.0 : shown == 2 ? 140.0 : 90.0,
+                                         .height = shown == 1   ? 200.0
+                                                   : shown == 2 ? 140.0
+                                                                : 90.0,
                                          .spacing = 16});
   if (results.predictive) {
     drawing.key = {{"line", "reference", "observed"}, {"area", "posterior", "posterior predictive, median and 90 %"}};
@@ -88,6 +93,6 @@ std::optional<Drawing> draw(const Results& results) {
 
 }  // namespace
 
-Figure series_figure() { return {"series", "The observed series", draw}; }
+Figure series_figure() { return {"series", "The observed series", false, draw}; }
 
 }  // namespace catena::report
