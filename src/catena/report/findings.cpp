@@ -86,9 +86,7 @@ void judge_chains(const Summary& summary, std::size_t draws, Findings& found) {
               ess, worst_ess->name, 100 / std::sqrt(std::max(1.0, ess)));
   }
   if (r_hat <= largest_r_hat && ess >= least_ess) {
-    found.add(Severity::good,
-              "The draws are healthy: R-hat is at most {:.3f} and every parameter has {:.0f} effective "
-              "draws or more.",
+    found.add(Severity::good, "The draws are healthy: R-hat is at most {:.3f}, with {:.0f} effective draws or more.",
               r_hat, ess);
   }
 }

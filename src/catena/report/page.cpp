@@ -77,7 +77,8 @@ std::string figure_section(const DrawnFigure& figure, bool drawable) {
 /// A table with only those columns that a row has something for.
 class Table {
  public:
-  explicit Table(std::vector<std::string> heads) : heads_(std::move(heads)), used_(heads_.size(), false) {}
+  Table(std::string kind, std::vector<std::string> heads)
+      : kind_(std::move(kind)), heads_(std::move(heads)), used_(heads_.size(), false) {}
 
   struct Cell {
     std::string text;
@@ -88,7 +89,7 @@ class Table {
     rows_.push_back(std::move(row));
   }
   std::string html() const {
-    std::string html = "<div class=\"table\">\n<table class=\"wide\">\n<thead><tr>";
+    std::string html = fmt::format("<div class=\"table\">\n<table class=\"{}\">\n<thead><tr>", kind_);
     for (std::size_t c = 0; c < heads_.size(); ++c) {
       if (used_[c]) html += fmt::format("<th scope=\"col\">{}</th>", escaped(heads_[c]));
     }
@@ -106,15 +107,22 @@ class Table {
   }
 
  private:
+  std::string kind_;  // of the style sheet: "wide" for numbers, "plain" for texts
   std::vector<std::string> heads_;
   std::vector<bool> used_;
   std::vector<std::vector<Cell>> rows_;
 };
 
+/// +0.12, −0.30, 0.00
+std::string signed_text(double value) {
+  const std::string text = fmt::format("{:.2f}", std::abs(value));
+  return text == "0.00" ? text : (value < 0 ? "−" : "+") + text;
+}
+
 std::string summary_section(const Summary& summary) {
   if (summary.parameters.empty()) return "";
-  Table table({"parameter", "mean", "sd", "5 %", "median", "95 %", "true", "R-hat", "ESS bulk", "ESS tail", "shift",
-               "sd ratio"});
+  Table table("wide", {"parameter", "mean", "sd", "5 %", "median", "95 %", "true", "R-hat", "ESS bulk", "ESS tail",
+                       "shift", "sd ratio"});
   for (const ParameterSummary& row : summary.parameters) {
     const auto in_units = [&](double value) { return number_text(value, row.deviation); };
     std::vector<Table::Cell> cells{
@@ -126,8 +134,8 @@ std::string summary_section(const Summary& summary) {
     cells.push_back({row.health ? fmt::format("{:.0f}", row.health->bulk_ess) : ""});
     cells.push_back(
         {row.health && std::isfinite(row.health->tail_ess) ? fmt::format("{:.0f}", row.health->tail_ess) : ""});
-    cells.push_back({row.mean_shift ? fmt::format("{:+.2f}", *row.mean_shift) : "",
-                     row.mean_shift && std::abs(*row.mean_shift) > 0.3});
+    cells.push_back(
+        {row.mean_shift ? signed_text(*row.mean_shift) : "", row.mean_shift && std::abs(*row.mean_shift) > 0.3});
     cells.push_back({row.spread_ratio ? fmt::format("{:.2f}", *row.spread_ratio) : "",
                      row.spread_ratio && (*row.spread_ratio < 0.8 || *row.spread_ratio > 1.25)});
     table.add(std::move(cells));
@@ -145,7 +153,7 @@ std::string summary_section(const Summary& summary) {
 std::string comparison_section(const Summary& summary) {
   if (!summary.comparison) return "";
   const Comparison& c = *summary.comparison;
-  Table table({"measure", "value", "meaning"});
+  Table table("plain", {"measure", "value", "meaning"});
   const auto add = [&](const char* name, const std::optional<double>& value, const char* meaning) {
     if (value) table.add({{name}, {fmt::format("{:.4f}", *value)}, {meaning}});
   };

@@ -33,10 +33,13 @@ figcaption { margin-top: .5rem; font-size: .875rem; color: var(--muted); }
 .missing { padding: .8rem 1rem; border: 1px dashed var(--line); color: var(--muted); border-radius: 6px; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .38rem .9rem .38rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+th, td { padding: .38rem 0 .38rem .9rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th { font-weight: 500; color: var(--muted); }
-th:first-child, td:first-child { text-align: left; }
+th:first-child, td:first-child { padding-left: 0; }
+th:first-child, td:first-child, table.plain td, table.plain th { text-align: left; }
+table.plain td:last-child { white-space: normal; color: var(--muted); }
 table.wide { width: 100%; }
+.table + .key { margin-top: .5rem; }
 td.name { max-width: 16rem; overflow: hidden; text-overflow: ellipsis; }
 td.alarm { color: var(--truth); font-weight: 600; }
 details { border-bottom: 1px solid var(--line); }
@@ -95,7 +98,10 @@ const std::string_view page_script = R"js(
       const wanted = Math.max(layout.least, Math.min(layout.most, fit(columns)));
       if (wanted === width) break;
       width = wanted;
-      await vegaEmbed(plot, sized(spec, width, columns), { renderer: "svg", actions: false, tooltip: false });
+      // Compiled here, so that Vega-Lite 5 and a later Vega do not complain about each other's version.
+      const compiled = vegaLite.compile(sized(spec, width, columns)).spec;
+      delete compiled.$schema;
+      await vegaEmbed(plot, compiled, { mode: "vega", renderer: "svg", actions: false, tooltip: false });
       const taken = plot.querySelector("svg").getBoundingClientRect().width;
       around = Math.ceil(taken - columns * width - (columns - 1) * layout.spacing);
     }

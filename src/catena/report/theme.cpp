@@ -30,15 +30,15 @@ nlohmann::json vega_config(const Palette& p) {
                     {"titlePadding", 8},      {"labelOverlap", true}};
   config["title"] = {{"color", p.ink},           {"fontSize", 16},         {"fontWeight", 600},    {"anchor", "start"},
                      {"subtitleColor", p.muted}, {"subtitleFontSize", 12}, {"subtitlePadding", 5}, {"offset", 14}};
-  // Areas: fill only. Lines: stroke only.
+  config["aria"] = false;  // a description of every point helps nobody; the page describes each figure once
   const auto area = [](const std::string& colour, double opacity) {
-    return nlohmann::json{{"fill", colour}, {"fillOpacity", opacity}, {"stroke", nullptr}};
+    return nlohmann::json{{"color", colour}, {"fillOpacity", opacity}};
   };
   const auto line = [](const std::string& colour, double width) {
-    return nlohmann::json{{"stroke", colour}, {"strokeWidth", width}, {"fill", nullptr}, {"strokeJoin", "round"}};
+    return nlohmann::json{{"color", colour}, {"strokeWidth", width}, {"strokeJoin", "round"}};
   };
   const auto dots = [](const std::string& colour, double size, double opacity) {
-    return nlohmann::json{{"fill", colour}, {"fillOpacity", opacity}, {"size", size}, {"stroke", nullptr}};
+    return nlohmann::json{{"color", colour}, {"filled", true}, {"size", size}, {"opacity", opacity}};
   };
   config["style"] = {
       {"region_90", area(p.posterior, 0.22)},
@@ -48,10 +48,10 @@ nlohmann::json vega_config(const Palette& p) {
       {"posterior_dots", dots(p.posterior, 14, 0.55)},
       {"reference", line(p.reference, 1.2)},
       {"truth", line(p.truth, 1.6)},
-      {"truth_dot", {{"fill", p.truth}, {"fillOpacity", 1}, {"size", 42}, {"stroke", nullptr}}},
+      {"truth_dot", dots(p.truth, 42, 1)},
       {"panel", {{"stroke", p.line}, {"strokeWidth", 1}}},
       {"series_dots", dots(p.reference, 14, 1)},
-      {"number", {{"fill", p.muted}, {"fontSize", 12}, {"align", "center"}, {"baseline", "middle"}}},
+      {"number", {{"color", p.muted}, {"fontSize", 12}, {"align", "center"}, {"baseline", "middle"}}},
       {"band", area(p.muted, 0.2)},
       {"zero", line(p.muted, 1)},
       {"faint", line(p.muted, 1.3)},

@@ -53,8 +53,11 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
                             {"type", "quantitative"},
                             {"scale", {{"domain", {low, high}}, {"nice", false}, {"zero", false}}},
                             {"axis", axis}};
-  const nlohmann::json y = {
-      {"field", "y"}, {"type", "quantitative"}, {"axis", nullptr}, {"scale", {{"zero", true}, {"nice", false}}}};
+  const nlohmann::json y = {{"field", "y"},
+                            {"type", "quantitative"},
+                            {"axis", nullptr},
+                            {"stack", nullptr},
+                            {"scale", {{"zero", true}, {"nice", false}}}};
   const auto clipped = [](nlohmann::json m) {
     m["clip"] = true;
     return m;

@@ -20,11 +20,12 @@ namespace {
 constexpr double shares[] = {0.9, 0.5};
 
 /// A path in the order of its points, not sorted along x.
-nlohmann::json path_layer(nlohmann::json data, nlohmann::json marks, nlohmann::json x, const nlohmann::json& y,
+nlohmann::json path_layer(nlohmann::json data, nlohmann::json marks, const nlohmann::json& x, const nlohmann::json& y,
                           bool by_ring) {
-  x["sort"] = nullptr;
   marks["clip"] = true;
-  nlohmann::json layer = {{"data", std::move(data)}, {"mark", std::move(marks)}, {"encoding", {{"x", x}, {"y", y}}}};
+  nlohmann::json layer = {{"data", std::move(data)},
+                          {"mark", std::move(marks)},
+                          {"encoding", {{"x", x}, {"y", y}, {"order", {{"value", nullptr}}}}}};
   if (by_ring) layer["encoding"]["detail"] = {{"field", "ring"}, {"type", "nominal"}};
   return layer;
 }
@@ -121,7 +122,10 @@ std::optional<Drawing> draw(const Results& results) {
     }
   }
   Drawing drawing;
-  Layout layout{.columns = d, .width = d <= 3 ? 180.0 : 130.0, .least = 62, .most = d <= 2 ? 300.0 : 190.0};
+  Layout layout{.columns = d,
+                .width = d <= 3 ? 180.0 : 130.0,
+                .least = 62,
+                .most = std::clamp(900.0 / static_cast<double>(d), 150.0, 300.0)};
   if (d == 1) layout = {.columns = 1, .width = 420, .least = 200, .most = 560, .aspect = 0.5};
   drawing.spec = grid(std::move(views), layout);
   drawing.key = d == 1 ? posterior_key(results, "posterior", "reference")
