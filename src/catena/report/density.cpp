@@ -197,11 +197,13 @@ Density density(std::span<const double> values, std::size_t cells) {
 
 /// For a normal with correlation ρ the bandwidths of a product kernel that minimise the asymptotic mean integrated
 /// squared error are h_i = σ_i (1−ρ²)^(5/12) (1+ρ²/2)^(−1/6) n^(−1/6) (Scott 1992, docs/refs.bib: scott1992); σ_i is
-/// read off the one-dimensional bandwidth, which for a normal is 1.06 σ n^(−1/5).
+/// read off the one-dimensional bandwidth, which for a normal is 1.06 σ n^(−1/5). A quarter more than that costs a
+/// quarter of the error, (2·1.25⁻² + 1.25⁴)/3 = 1.24, and takes away ragged outlines that the eye would mistake for
+/// structure.
 Density2 density(std::span<const double> x, std::span<const double> y) {
   const auto n = static_cast<double>(x.size());
   const double rho = std::clamp(correlation(x, y), -0.999, 0.999);
-  const double factor = std::pow(1 - rho * rho, 5.0 / 12) * std::pow(1 + rho * rho / 2, -1.0 / 6) *
+  const double factor = 1.25 * std::pow(1 - rho * rho, 5.0 / 12) * std::pow(1 + rho * rho / 2, -1.0 / 6) *
                         std::pow(n, -1.0 / 6) * std::pow(n, 0.2) / 1.06;
   const Spread spread_x = spread(x), spread_y = spread(y);
   const double h_x = factor * bandwidth(x, spread_x), h_y = factor * bandwidth(y, spread_y);

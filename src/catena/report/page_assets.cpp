@@ -84,6 +84,7 @@ const std::string_view page_script = R"js(
       view.height = layout.height || Math.round(width * layout.aspect);
     }
     delete copy.title;
+    delete copy.$schema;  // version 5, which version 6 would remark on
     return Object.assign(copy, { columns, config, background: null, padding: 2 });
   }
 
@@ -98,10 +99,8 @@ const std::string_view page_script = R"js(
       const wanted = Math.max(layout.least, Math.min(layout.most, fit(columns)));
       if (wanted === width) break;
       width = wanted;
-      // Compiled here, so that Vega-Lite 5 and a later Vega do not complain about each other's version.
-      const compiled = vegaLite.compile(sized(spec, width, columns)).spec;
-      delete compiled.$schema;
-      await vegaEmbed(plot, compiled, { mode: "vega", renderer: "svg", actions: false, tooltip: false });
+      await vegaEmbed(plot, sized(spec, width, columns),
+        { mode: "vega-lite", renderer: "svg", actions: false, tooltip: false });
       const taken = plot.querySelector("svg").getBoundingClientRect().width;
       around = Math.ceil(taken - columns * width - (columns - 1) * layout.spacing);
     }

@@ -52,7 +52,7 @@ std::optional<Drawing> draw(const Results& results) {
   drawing.spec = grid(std::move(views), {.columns = columns,
                                          .fixed = false,
                                          .width = 220,
-                                         .least = 150,
+                                         .least = 115,
                                          .most = columns == 1 ? 460.0 : 300.0,
                                          .aspect = 0.6,
                                          .spacing = 58});

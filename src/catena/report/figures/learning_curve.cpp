@@ -32,18 +32,16 @@ nlohmann::json loss_layer(const std::vector<double>& step, const std::vector<dou
   }
   nlohmann::json line = mark("line", style);
   line["clip"] = true;
-  return {
-      {"data", data_of(points)},
-      {"mark", line},
-      {"encoding",
-       {{"x",
-         {{"field", "x"}, {"type", "quantitative"}, {"title", "step"}, {"axis", {{"tickCount", 5}, {"format", "~s"}}}}},
-        {"y",
-         {{"field", "y"},
-          {"type", "quantitative"},
-          {"title", "loss"},
-          {"axis", {{"tickCount", 5}}},
-          {"scale", {{"domain", {range.first, range.second}}, {"nice", false}, {"zero", false}}}}}}}};
+  return {{"data", data_of(points)},
+          {"mark", line},
+          {"encoding",
+           {{"x", {{"field", "x"}, {"type", "quantitative"}, {"title", "step"}, {"axis", {{"tickCount", 5}}}}},
+            {"y",
+             {{"field", "y"},
+              {"type", "quantitative"},
+              {"title", "loss"},
+              {"axis", {{"tickCount", 5}}},
+              {"scale", {{"domain", {range.first, range.second}}, {"nice", false}, {"zero", false}}}}}}}};
 }
 
 std::optional<Drawing> draw(const Results& results) {

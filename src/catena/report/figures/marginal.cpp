@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "catena/report/density.h"
 #include "catena/report/summary.h"
@@ -53,19 +54,28 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
                             {"type", "quantitative"},
                             {"scale", {{"domain", {low, high}}, {"nice", false}, {"zero", false}}},
                             {"axis", axis}};
-  const nlohmann::json y = {{"field", "y"},
-                            {"type", "quantitative"},
-                            {"axis", nullptr},
-                            {"stack", nullptr},
-                            {"scale", {{"zero", true}, {"nice", false}}}};
   const auto clipped = [](nlohmann::json m) {
     m["clip"] = true;
     return m;
   };
-  nlohmann::json layers = nlohmann::json::array();
   const std::vector<double> draws = column(results.posterior->values, parameter);
-  if (has_density(draws)) {
-    const nlohmann::json data = curve(density(draws));
+  const std::vector<double> reference =
+      results.reference ? column(results.reference->values, parameter) : std::vector<double>{};
+  std::optional<Density> of_draws, of_reference;
+  if (has_density(draws)) of_draws = density(draws);
+  if (has_density(reference)) of_reference = density(reference);
+  double highest = 0;
+  for (const auto* d : {&of_draws, &of_reference}) {
+    if (*d) highest = std::max(highest, std::ranges::max((*d)->height));
+  }
+  const nlohmann::json y = {{"field", "y"},
+                            {"type", "quantitative"},
+                            {"axis", nullptr},
+                            {"stack", nullptr},
+                            {"scale", {{"domain", {0, highest > 0 ? 1.06 * highest : 1.0}}, {"nice", false}}}};
+  nlohmann::json layers = nlohmann::json::array();
+  if (of_draws) {
+    const nlohmann::json data = curve(*of_draws);
     layers.push_back(
         {{"data", data}, {"mark", clipped(mark("area", "density_area"))}, {"encoding", {{"x", x}, {"y", y}}}});
     layers.push_back(
@@ -78,13 +88,10 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
     layers.push_back(
         {{"data", data_of(points)}, {"mark", clipped(mark("rule", "posterior"))}, {"encoding", {{"x", x}}}});
   }
-  if (results.reference) {
-    const std::vector<double> reference = column(results.reference->values, parameter);
-    if (has_density(reference)) {
-      layers.push_back({{"data", curve(density(reference))},
-                        {"mark", clipped(mark("line", "reference"))},
-                        {"encoding", {{"x", x}, {"y", y}}}});
-    }
+  if (of_reference) {
+    layers.push_back({{"data", curve(*of_reference)},
+                      {"mark", clipped(mark("line", "reference"))},
+                      {"encoding", {{"x", x}, {"y", y}}}});
   }
   if (!results.truth.empty() && std::isfinite(results.truth[parameter])) {
     layers.push_back({{"data", data_of({{results.truth[parameter], 0}})},
