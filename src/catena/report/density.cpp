@@ -83,15 +83,38 @@ class FixedPoint {
   std::vector<double> squares_;
 };
 
+struct Borders {
+  bool low = false, high = false;
+};
+
+/// A border of the prior is assumed where, within one bandwidth of the outermost draw, the density is still a third of
+/// that of a normal of the same width at its mode; a normal's own tail is at least three times thinner than that for n
+/// ≥ 100.
+Borders borders(std::span<const double> values, const Spread& s) {
+  if (values.size() < 100) return {};
+  const double h = silverman(s, values.size());
+  const double dense = 0.4 / 3 / s.deviation * static_cast<double>(values.size()) * h;
+  std::size_t near_low = 0, near_high = 0;
+  for (const double v : values) {
+    near_low += v < s.low + h ? 1 : 0;
+    near_high += v > s.high - h ? 1 : 0;
+  }
+  return {static_cast<double>(near_low) > dense, static_cast<double>(near_high) > dense};
+}
+
 double bandwidth(std::span<const double> values, const Spread& s) {
   const double rule = silverman(s, values.size());
   const double least = rule / 4;
-  // The cosine series has its ends at the borders of the box; a tenth on either side keeps them away from the draws.
-  const double length = 1.2 * (s.high - s.low);
-  if (!(length > 0) || !std::isfinite(length)) return 0;
+  if (!(s.high > s.low) || !std::isfinite(s.high - s.low)) return 0;
+  // A cosine series is a reflection at the ends of its box: right at a border, and elsewhere a tenth away from the
+  // draws.
+  const Borders border = borders(values, s);
+  const double margin = 0.1 * (s.high - s.low);
+  const double begin = s.low - (border.low ? 0 : margin);
+  const double length = s.high + (border.high ? 0 : margin) - begin;
   std::vector<double> unit;
   unit.reserve(values.size());
-  for (const double v : values) unit.push_back((v - s.low) / length + 1.0 / 12);
+  for (const double v : values) unit.push_back((v - begin) / length);
   const FixedPoint residual(unit);
   const auto t_of = [length](double h) { return (h / length) * (h / length); };
   if (residual(t_of(rule)) <= 0) return rule;
@@ -104,22 +127,9 @@ double bandwidth(std::span<const double> values, const Spread& s) {
   return std::sqrt(low * high);
 }
 
-/// A border is assumed where, within one bandwidth of the outermost draw, the density is still a third of that of a
-/// normal of the same width at its mode; a normal's own tail is at least three times thinner than that for n ≥ 100.
 Grid grid_of(std::span<const double> values, const Spread& s, double h, std::size_t cells) {
-  const auto n = static_cast<double>(values.size());
-  std::size_t near_low = 0, near_high = 0;
-  for (const double v : values) {
-    near_low += v < s.low + h ? 1 : 0;
-    near_high += v > s.high - h ? 1 : 0;
-  }
-  const double dense = 0.4 / 3 / s.deviation * n * h;
-  const bool enough = values.size() >= 100;
-  Grid grid{s.low, s.high, cells, enough && static_cast<double>(near_low) > dense,
-            enough && static_cast<double>(near_high) > dense};
-  if (!grid.reflect_low) grid.low -= 3 * h;
-  if (!grid.reflect_high) grid.high += 3 * h;
-  return grid;
+  const Borders border = borders(values, s);
+  return {border.low ? s.low : s.low - 3 * h, border.high ? s.high : s.high + 3 * h, cells, border.low, border.high};
 }
 
 /// Shares of a value between the two cells whose middles enclose it.

@@ -59,6 +59,15 @@ nlohmann::json grid(std::vector<nlohmann::json> views, const Layout& layout) {
   for (nlohmann::json& view : views) {
     view["width"] = layout.width;
     view["height"] = height;
+    if (!view.contains("layer")) continue;
+    // A title longer than its axis would run into its neighbours.
+    for (nlohmann::json& layer : view["layer"]) {
+      for (const auto& [channel, length] : {std::pair("x", layout.width), std::pair("y", height)}) {
+        if (!layer["encoding"].contains(channel)) continue;
+        nlohmann::json& axis = layer["encoding"][channel]["axis"];
+        if (axis.is_object()) axis["titleLimit"] = length;
+      }
+    }
   }
   nlohmann::json spec;
   spec["$schema"] = "https://vega.github.io/schema/vega-lite/v5.json";

@@ -77,7 +77,7 @@ void judge_chains(const Summary& summary, std::size_t draws, Findings& found) {
   const double r_hat = worst_r_hat->health->r_hat;
   const double ess = std::min(worst_ess->health->bulk_ess, worst_ess->health->tail_ess);
   if (r_hat > largest_r_hat) {
-    found.add(Severity::warning, "R-hat is {:.2f} on {}, but should be below 1.01: {}.", r_hat, worst_r_hat->name,
+    found.add(Severity::warning, "R-hat is {:.3f} on {}, but should be below 1.01: {}.", r_hat, worst_r_hat->name,
               advice(Outcome::not_mixed));
   }
   if (ess < least_ess) {

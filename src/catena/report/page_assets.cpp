@@ -82,6 +82,12 @@ const std::string_view page_script = R"js(
     for (const view of copy.concat) {
       view.width = width;
       view.height = layout.height || Math.round(width * layout.aspect);
+      for (const { encoding } of view.layer || []) {
+        for (const [channel, length] of [["x", view.width], ["y", view.height]]) {
+          const axis = encoding[channel]?.axis;
+          if (axis) Object.assign(axis, { titleLimit: length }, width < 110 && { tickCount: 2 });  // room for two labels
+        }
+      }
     }
     delete copy.title;
     delete copy.$schema;  // version 5, which version 6 would remark on
@@ -100,7 +106,7 @@ const std::string_view page_script = R"js(
       if (wanted === width) break;
       width = wanted;
       await vegaEmbed(plot, sized(spec, width, columns),
-        { mode: "vega-lite", renderer: "svg", actions: false, tooltip: false });
+        { mode: "vega-lite", renderer: "svg", actions: false, tooltip: false, defaultStyle: false });
       const taken = plot.querySelector("svg").getBoundingClientRect().width;
       around = Math.ceil(taken - columns * width - (columns - 1) * layout.spacing);
     }

@@ -48,7 +48,7 @@ nlohmann::json vega_config(const Palette& p) {
       {"posterior_dots", dots(p.posterior, 14, 0.55)},
       {"reference", line(p.reference, 1.2)},
       {"truth", line(p.truth, 1.6)},
-      {"truth_dot", dots(p.truth, 42, 1)},
+      {"truth_dot", dots(p.truth, 32, 1)},
       {"panel", {{"stroke", p.line}, {"strokeWidth", 1}}},
       {"series_dots", dots(p.reference, 14, 1)},
       {"number", {{"color", p.muted}, {"fontSize", 12}, {"align", "center"}, {"baseline", "middle"}}},

@@ -24,7 +24,7 @@ nlohmann::json rank_view(const std::string& name, const evaluate::Uniformity& u)
   const nlohmann::json x = {{"field", "x"},
                             {"type", "quantitative"},
                             {"scale", {{"domain", {0, 1}}}},
-                            {"axis", {{"title", axis_label(name)}, {"tickCount", 3}, {"titleLimit", 150}}}};
+                            {"axis", {{"title", axis_label(name)}, {"tickCount", 3}}}};
   const nlohmann::json y = {{"field", "y"}, {"type", "quantitative"}, {"axis", {{"title", nullptr}, {"tickCount", 3}}}};
   return {{"layer",
            {{{"data", {{"values", std::move(band)}}},

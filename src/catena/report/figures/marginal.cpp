@@ -27,7 +27,7 @@ bool has_density(const std::vector<double>& values) {
 }
 
 nlohmann::json small_axis(const std::string& title) {
-  return {{"title", axis_label(title)}, {"tickCount", 3}, {"titleLimit", 150}, {"labelBound", 6}};
+  return {{"title", axis_label(title)}, {"tickCount", 3}, {"labelBound", 6}, {"minExtent", 18}};
 }
 
 /// Draws beyond the outer thousandths would squeeze all the others together, so they may stick out.

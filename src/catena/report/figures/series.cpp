@@ -39,11 +39,10 @@ nlohmann::json state_view(const Results& results, std::size_t state, bool last) 
                             {"type", "quantitative"},
                             {"scale", {{"nice", false}, {"zero", false}}},
                             {"axis", last ? nlohmann::json{{"title", "time"}, {"tickCount", 6}} : nlohmann::json()}};
-  nlohmann::json y = {
-      {"field", "y"},
-      {"type", "quantitative"},
-      {"scale", {{"zero", false}, {"nice", true}}},
-      {"axis", {{"title", axis_label(name)}, {"tickCount", 3}, {"titleLimit", 110}, {"minExtent", 32}}}};
+  nlohmann::json y = {{"field", "y"},
+                      {"type", "quantitative"},
+                      {"scale", {{"zero", false}, {"nice", true}}},
+                      {"axis", {{"title", axis_label(name)}, {"tickCount", 3}, {"minExtent", 32}}}};
   nlohmann::json layers = nlohmann::json::array();
   const std::vector<std::size_t> times = times_drawn(series.values, state);
   if (results.predictive && results.predictive->low.rows() == series.values.rows() &&
