@@ -49,6 +49,7 @@ TEST(ReportDensity, KeepsTwoModesApart) {
   // The truth is 0.66 at the modes and 1e-9 between them. Silverman's rule, h = 0.45, would give 0.36 at the modes.
   EXPECT_GT(height_at(density, 2), 0.5);
   EXPECT_LT(height_at(density, 0), 0.01);
+  EXPECT_FALSE(density.grid.reflect_low || density.grid.reflect_high);  // dense beside the whole range is not a border
 }
 
 TEST(ReportDensity, DoesNotLeakOutOfTheBordersOfThePrior) {

@@ -98,6 +98,7 @@ TEST(PageEscapes, EndTagsInsideVegaItself) {
 TEST(NumberText, HasTheDecimalsThatTheSpreadGivesMeaningTo) {
   EXPECT_EQ(number_text(1.23456, 0.05), "1.2346");
   EXPECT_EQ(number_text(-12345.6, 200), "−12346");
+  EXPECT_EQ(number_text(-0.0001, 1), "0.00");
   EXPECT_EQ(number_text(3, 0), "3.00");
   EXPECT_EQ(number_text(NAN, 1), "–");
   EXPECT_EQ(number_text(1e12, 1e10), "1e+12");

@@ -87,28 +87,14 @@ struct Borders {
   bool low = false, high = false;
 };
 
-/// A border of the prior is assumed where, within one bandwidth of the outermost draw, the density is still a third of
-/// that of a normal of the same width at its mode; a normal's own tail is at least three times thinner than that for n
-/// ≥ 100.
-Borders borders(std::span<const double> values, const Spread& s) {
-  if (values.size() < 100) return {};
-  const double h = silverman(s, values.size());
-  const double dense = 0.4 / 3 / s.deviation * static_cast<double>(values.size()) * h;
-  std::size_t near_low = 0, near_high = 0;
-  for (const double v : values) {
-    near_low += v < s.low + h ? 1 : 0;
-    near_high += v > s.high - h ? 1 : 0;
-  }
-  return {static_cast<double>(near_low) > dense, static_cast<double>(near_high) > dense};
-}
-
-double bandwidth(std::span<const double> values, const Spread& s) {
-  const double rule = silverman(s, values.size());
-  const double least = rule / 4;
+/// The fixed point for draws whose range ends in these borders, between an eighth of Silverman's rule and the rule
+/// itself.
+double bandwidth(std::span<const double> values, const Spread& s, const Borders& border) {
   if (!(s.high > s.low) || !std::isfinite(s.high - s.low)) return 0;
+  const double rule = silverman(s, values.size());
+  const double least = rule / 8;
   // A cosine series is a reflection at the ends of its box: right at a border, and elsewhere a tenth away from the
   // draws.
-  const Borders border = borders(values, s);
   const double margin = 0.1 * (s.high - s.low);
   const double begin = s.low - (border.low ? 0 : margin);
   const double length = s.high + (border.high ? 0 : margin) - begin;
@@ -126,6 +112,25 @@ double bandwidth(std::span<const double> values, const Spread& s) {
   }
   return std::sqrt(low * high);
 }
+
+/// A border of the prior is assumed where, within one bandwidth of the outermost draw, there are still a third as many
+/// draws as at the mode. A normal's tail has at most a tenth there for n ≥ 100.
+Borders borders(std::span<const double> values, const Spread& s) {
+  if (values.size() < 100) return {};
+  const double h = bandwidth(values, s, {});
+  if (h == 0) return {};
+  std::vector<std::size_t> counts(static_cast<std::size_t>((s.high - s.low) / (2 * h)) + 1, 0);
+  std::size_t near_low = 0, near_high = 0;
+  for (const double v : values) {
+    ++counts[std::min(counts.size() - 1, static_cast<std::size_t>((v - s.low) / (2 * h)))];
+    near_low += v < s.low + h ? 1 : 0;
+    near_high += v > s.high - h ? 1 : 0;
+  }
+  const std::size_t mode = std::ranges::max(counts);  // in twice the width
+  return {6 * near_low > mode, 6 * near_high > mode};
+}
+
+double bandwidth(std::span<const double> values, const Spread& s) { return bandwidth(values, s, borders(values, s)); }
 
 Grid grid_of(std::span<const double> values, const Spread& s, double h, std::size_t cells) {
   const Borders border = borders(values, s);

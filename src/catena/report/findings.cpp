@@ -146,7 +146,7 @@ void judge_truth(const Summary& summary, Findings& found) {
               "hundred does by chance: check the calibration.",
               listed(far));
   } else if (known > 0) {
-    found.add(Severity::good, "All {} true values lie inside the central 99 % of the draws.", known);
+    found.add(Severity::good, "Every true value lies inside the central 99 % of the draws.");
   }
 }
 

@@ -277,7 +277,8 @@ std::string number_text(double value, double spread) {
   const int decimals = 2 - static_cast<int>(std::floor(std::log10(unit)));
   if (decimals > 8 || std::abs(value) >= 1e9) return fmt::format("{:.4g}", value);
   const std::string text = fmt::format("{:.{}f}", value, std::max(0, decimals));
-  return text.starts_with('-') ? "−" + text.substr(1) : text;
+  const bool zero = text.find_first_of("123456789") == std::string::npos;
+  return text.starts_with('-') ? (zero ? "" : "−") + text.substr(1) : text;
 }
 
 std::string page(const Results& results, const Summary& summary, const std::vector<Finding>& findings,

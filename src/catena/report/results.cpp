@@ -60,7 +60,8 @@ json record_of(const files::Attributes& attributes) {
   return record;
 }
 
-/// What the writer of the file measured; otherwise computed from the chains, which must then be whole.
+/// What the writer of the file measured; otherwise computed from the chains, which must then be whole, and of 20 draws
+/// or more: shorter ones tell nothing.
 std::vector<evaluate::ChainHealth> health_of(const Group& posterior, const evaluate::Draws& draws, std::size_t chains) {
   std::vector<evaluate::ChainHealth> stored;
   for (const std::string& parameter : draws.parameters) {
@@ -78,7 +79,7 @@ std::vector<evaluate::ChainHealth> health_of(const Group& posterior, const evalu
 
   const std::size_t length = chains == 0 ? 0 : draws.values.rows() / chains;
   const auto finite = [](double v) { return std::isfinite(v); };
-  if (length < 4 || !std::ranges::all_of(draws.values.values(), finite)) return {};
+  if (length < 20 || !std::ranges::all_of(draws.values.values(), finite)) return {};
   std::vector<evaluate::ChainHealth> computed;
   for (std::size_t p = 0; p < draws.values.cols(); ++p) {
     Matrix chain(chains, length);

@@ -81,12 +81,16 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
     layers.push_back(
         {{"data", data}, {"mark", clipped(mark("line", "posterior"))}, {"encoding", {{"x", x}, {"y", y}}}});
   } else {
-    // A tick for every draw, or the one value that all have.
-    std::vector<std::pair<double, double>> points;
-    for (const double v : draws) points.emplace_back(v, 0);
-    if (bandwidth(draws) == 0) points.resize(1);
-    layers.push_back(
-        {{"data", data_of(points)}, {"mark", clipped(mark("rule", "posterior"))}, {"encoding", {{"x", x}}}});
+    // A short line for every draw, or one for the value that all have.
+    const bool constant = bandwidth(draws) == 0;
+    nlohmann::json values = nlohmann::json::array();
+    for (std::size_t k = 0; k < (constant ? 1 : draws.size()); ++k) {
+      values.push_back(
+          {{"x", rounded(draws[k])}, {"y", 0}, {"y2", (constant ? 1.0 : 0.15) * (highest > 0 ? highest : 1)}});
+    }
+    layers.push_back({{"data", {{"values", std::move(values)}}},
+                      {"mark", clipped(mark("rule", "posterior"))},
+                      {"encoding", {{"x", x}, {"y", y}, {"y2", {{"field", "y2"}}}}}});
   }
   if (of_reference) {
     layers.push_back({{"data", curve(*of_reference)},
@@ -104,6 +108,8 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
 std::vector<KeyEntry> posterior_key(const Results& results, const std::string& posterior_label,
                                     const std::string& reference_label) {
   std::vector<KeyEntry> key{{"area", "posterior", posterior_label}};
+  if (results.posterior->values.rows() < least_draws_for_density)
+    key = {{"dot", "posterior", "draws of the posterior"}};
   if (results.reference) key.push_back({"line", "reference", reference_label});
   if (!results.truth.empty()) key.push_back({"dot", "truth", "true value"});
   return key;
