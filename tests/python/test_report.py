@@ -68,6 +68,12 @@ def material(tmp_path_factory):
     write_model(folder / "model.safetensors", {"method": "fnse", "settings": {"rate": 1e-3}, "learning_curve": curve})
     write_model(folder / "plain.safetensors", {"method": "fnse"})
 
+    times = np.arange(40.0)
+    arviz.from_dict(
+        posterior={"a": rng.normal(size=(1, n))},
+        posterior_predictive={"series": np.sin(times / 4)[:, None] + rng.normal(size=(1, 50, 40, 1))},
+        observed_data={"series": np.sin(times / 4)[:, None]},
+    ).to_netcdf(str(folder / "predictive.nc"))
     write_draws(folder / "one.nc", {"mu": np.concatenate([rng.normal(-2, 0.4, n), rng.normal(2, 0.4, n)])})
     ten = rng.normal(size=(n, 10)) @ rng.normal(size=(10, 10))
     write_draws(folder / "ten.nc", {f"p{i}": ten[:, i] for i in range(10)})
@@ -93,6 +99,7 @@ CASES = {
     "few": (["few.nc"], ["pair_plot"]),
     "constant": (["constant.nc"], ["pair_plot"]),
     "odd": (["odd.nc"], ["pair_plot"]),
+    "predictive": (["predictive.nc"], ["pair_plot", "series"]),
     "model": (["model.safetensors"], ["learning_curve"]),
     "plain": (["plain.safetensors"], []),
     "calibration": (["calibration.nc"], ["calibration"]),
@@ -245,6 +252,18 @@ def test_the_summary_is_that_of_numpy(catena, material):
         expected = [values.mean(), values.std(ddof=1), *np.quantile(values, [0.05, 0.5, 0.95])]
         assert np.allclose([row[k] for k in ("mean", "sd", "q5", "median", "q95")], expected, rtol=1e-12, atol=1e-14)
     assert [row["truth"] for row in rows] == [0.1, 0.2, -0.3]
+
+
+def test_the_predictive_band_is_that_of_numpy(catena, material):
+    result = report(catena, material, ["predictive.nc"], "-o", material / "predictive", "--format", "json")
+    assert result.returncode == 0, result.stderr
+    figure = json.loads((material / "predictive/series.json").read_text())
+    band, median, observed = (layer["data"]["values"] for layer in figure["concat"][0]["layer"])
+    stored = arviz.from_netcdf(str(material / "predictive.nc")).posterior_predictive["series"].values[0, :, :, 0]
+    expected = np.quantile(stored, [0.05, 0.5, 0.95], axis=0)
+    drawn = [[row["y"] for row in band], [row["y"] for row in median], [row["y2"] for row in band]]
+    assert np.allclose(drawn, expected, rtol=1e-8)
+    assert [row["x"] for row in observed] == list(range(40))
 
 
 @pytest.mark.parametrize("format", ["png", "svg", "json"])

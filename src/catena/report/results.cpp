@@ -11,6 +11,7 @@
 #include "catena/files/json.h"
 #include "catena/files/netcdf.h"
 #include "catena/files/safetensors.h"
+#include "catena/report/summary.h"
 
 namespace catena::report {
 
@@ -169,9 +170,7 @@ std::optional<Predictive> predictive_in(const Group& root) {
       if (std::isfinite(v)) column.push_back(v);
     }
     std::ranges::sort(column);
-    const auto quantile = [&](double q) {
-      return column.empty() ? nan : column[static_cast<std::size_t>(q * static_cast<double>(column.size() - 1))];
-    };
+    const auto quantile = [&](double q) { return column.empty() ? nan : report::quantile(column, q); };
     result.low.values()[cell] = quantile(0.05);
     result.median.values()[cell] = quantile(0.5);
     result.high.values()[cell] = quantile(0.95);
