@@ -183,6 +183,8 @@ def test_dark_mode_and_paper_change_the_colours(browser, pages):
     on_screen = colours(dark)
     dark.emulate_media(media="print", color_scheme="dark")
     assert colours(dark) == colours(light) != on_screen
+    dark.set_viewport_size({"width": 680, "height": 960})  # A4 at 96 dpi, within its margins
+    assert dark.evaluate("document.documentElement.scrollWidth") <= 680
     light.close()
     dark.close()
 

@@ -66,6 +66,9 @@ footer { margin-top: 48px; padding-bottom: 40px; color: var(--muted); font-size:
   figure, ul.findings li, tr { break-inside: avoid; }
   h2 { break-after: avoid; }
   .plot, .table { overflow: visible; }
+  table { font-size: 7.5pt; }
+  th, td { padding-left: .45rem; }
+  td.name { max-width: 8rem; }
   .plot svg { max-width: 100%; height: auto; }
 }
 )css";
@@ -131,6 +134,7 @@ const std::string_view page_script = R"js(
     clearTimeout(timer);
     timer = setTimeout(() => { if (document.documentElement.clientWidth !== last) drawAll(); }, 150);
   });
+  addEventListener("beforeprint", () => { for (const d of document.querySelectorAll("details")) d.open = true; });
   drawAll();
 })();
 )js";
