@@ -42,13 +42,16 @@ class FixedPoint {
     for (const double u : unit_values) {
       share[std::min(cells - 1, static_cast<std::size_t>(u * static_cast<double>(cells)))] += 1 / n_;
     }
+    // cos(πk(j + ½)/cells) = cos(π k(2j + 1) / (2 cells)) has the period 4 cells in k(2j + 1).
+    std::vector<double> cosine(4 * cells);
+    for (std::size_t i = 0; i < cosine.size(); ++i) {
+      cosine[i] = std::cos(std::numbers::pi * static_cast<double>(i) / static_cast<double>(2 * cells));
+    }
     for (std::size_t k = 1; k < cells; ++k) {
       double a = 0;
-      for (std::size_t j = 0; j < cells; ++j) {
-        a += share[j] * std::cos(std::numbers::pi * static_cast<double>(k) * (static_cast<double>(j) + 0.5) /
-                                 static_cast<double>(cells));
-      }
+      for (std::size_t j = 0; j < cells; ++j) a += share[j] * cosine[k * (2 * j + 1) % (4 * cells)];
       squares_.push_back(a * a);
+      log_k2_.push_back(2 * std::log(static_cast<double>(k)));
     }
   }
 
@@ -73,14 +76,14 @@ class FixedPoint {
     double sum = 0;
     for (std::size_t k = 1; k <= squares_.size(); ++k) {
       const double k2 = static_cast<double>(k * k);
-      const double exponent = s * std::log(k2) - k2 * pi2 * t;
+      const double exponent = s * log_k2_[k - 1] - k2 * pi2 * t;
       if (exponent > -700) sum += squares_[k - 1] * std::exp(exponent);
     }
     return 2 * std::pow(pi2, s) * sum;
   }
 
   double n_;
-  std::vector<double> squares_;
+  std::vector<double> squares_, log_k2_;
 };
 
 struct Borders {

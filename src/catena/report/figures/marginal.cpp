@@ -11,6 +11,11 @@ namespace catena::report {
 
 namespace {
 
+bool vary(const std::vector<double>& values) {
+  const auto [low, high] = std::ranges::minmax(values);
+  return low < high;
+}
+
 nlohmann::json curve(const Density& density) {
   std::vector<std::pair<double, double>> points;
   // A border of the prior is a vertical edge; elsewhere the curve has come down to zero by itself.
@@ -22,9 +27,7 @@ nlohmann::json curve(const Density& density) {
 
 }  // namespace
 
-bool has_density(const std::vector<double>& values) {
-  return values.size() >= least_draws_for_density && bandwidth(values) > 0;
-}
+bool has_density(const std::vector<double>& values) { return values.size() >= least_draws_for_density && vary(values); }
 
 nlohmann::json small_axis(const std::string& title) {
   return {{"title", axis_label(title)}, {"tickCount", 3}, {"labelBound", 6}, {"minExtent", 18}};
@@ -82,7 +85,7 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
         {{"data", data}, {"mark", clipped(mark("line", "posterior"))}, {"encoding", {{"x", x}, {"y", y}}}});
   } else {
     // A short line for every draw, or one for the value that all have.
-    const bool constant = bandwidth(draws) == 0;
+    const bool constant = !vary(draws);
     nlohmann::json values = nlohmann::json::array();
     for (std::size_t k = 0; k < (constant ? 1 : draws.size()); ++k) {
       values.push_back(

@@ -14,7 +14,7 @@ namespace catena::report {
 /// Below this many draws no density is drawn: it would show the kernel, not the posterior.
 inline constexpr std::size_t least_draws_for_density = 20;
 
-/// The values of one parameter do not vary, or are too few for a density.
+/// The values vary, and there are enough of them.
 bool has_density(const std::vector<double>& values);
 
 /// What the axis of a parameter must show: the posterior, the reference and the true value.
