@@ -13,6 +13,7 @@
 #include "catena/experiment/summary.h"
 #include "catena/files/json.h"
 #include "catena/tasks/task.h"
+#include "catena/tasks/task_density.h"
 #include "catena/train/method.h"
 #include "common.h"
 #include "verb.h"
@@ -55,7 +56,7 @@ experiment::Sweep sweep_of(const BenchmarkOptions& options) {
   for (int seed = 1; seed <= options.seeds; ++seed) json["seeds"].push_back(seed);
   if (options.tasks == "all") {
     for (const tasks::TaskEntry& entry : tasks::registry()) {
-      if (tasks::make_task(entry.name).likelihood) json["tasks"].push_back({{"name", entry.name}});
+      if (tasks::has_density(entry.name)) json["tasks"].push_back({{"name", entry.name}});
     }
   } else {
     for (const std::string& name : items(options.tasks)) json["tasks"].push_back({{"name", name}});

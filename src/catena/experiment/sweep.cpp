@@ -7,6 +7,7 @@
 #include "catena/core/check.h"
 #include "catena/evaluate/metric.h"
 #include "catena/tasks/task.h"
+#include "catena/tasks/task_density.h"
 #include "catena/train/method.h"
 
 namespace catena::experiment {
@@ -57,8 +58,8 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     throw InputError(fmt::format("{}: is no sweep ({})", source, error.what()));
   }
   for (const SweepTask& task : sweep.tasks) {
-    check::that(tasks::make_task(task.name, task.options).likelihood != nullptr, "experiment", "task", task.name,
-                "one with an exact reference");
+    static_cast<void>(tasks::make_task(task.name, task.options));
+    check::that(tasks::has_density(task.name), "experiment", "task", task.name, "one with an exact reference");
   }
   for (const SweepMethod& method : sweep.methods) static_cast<void>(train::methods().at("experiment", method.method));
   for (const std::string& metric : sweep.metrics) static_cast<void>(evaluate::metrics().at("experiment", metric));
