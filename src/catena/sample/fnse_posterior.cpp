@@ -38,6 +38,7 @@ PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeri
   result.info["seconds"]["sample"] = seconds_since(composed);
   result.info["evaluations"] = draws.info.evaluations;
   result.info["diverged"] = draws.info.diverged;
+  result.info["cuts"] = draws.info.cuts;
   result.info["a_end"] = draws.info.a_end;
   if (result.outcome == Outcome::ok) result.outcome = draws.info.outcome;
   result.z = std::move(draws.z);
