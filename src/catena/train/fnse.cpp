@@ -25,16 +25,19 @@ TrainedModel train_fnse(const MethodContext& context) {
   gaussian.steps = std::min(loop.steps, 4000);
 
   if (settings.whiten) train_whitening(model, context, gaussian);
-  std::vector<const NamedWeights*> members;
+  const ScoreObjective score(settings.score, d, features);
+  const LocalGaussianObjective local(settings.gaussian_width, d, features);
+  std::vector<NetworkJob> jobs;
   for (int k = 0; k < settings.ensemble; ++k) {
-    train_network(model, score_name(k), ScoreObjective(settings.score, d, features), context, loop,
-                  static_cast<std::size_t>(k) % context.data.folds());
+    jobs.push_back({score_name(k), score, loop, static_cast<std::size_t>(k) % context.data.folds()});
   }
-  train_network(model, "gaussian", LocalGaussianObjective(settings.gaussian_width, d, features), context, gaussian);
+  jobs.push_back({"gaussian", local, gaussian});
+  train_networks(model, jobs, context);
   if (settings.centre) {
+    std::vector<const NamedWeights*> members;
     for (int k = 0; k < settings.ensemble; ++k) members.push_back(&model.network(score_name(k)).weights);
     const CentreObjective centre(settings.score, members, model.source, context.data);
-    train_network(model, "centre", centre, context, gaussian);
+    train_networks(model, {{"centre", centre, gaussian}}, context);
   }
   return model;
 }
