@@ -53,7 +53,7 @@ int run(const Options& options) {
       .checkpoint = {options.output, options.checkpoint_seconds, options.resume}};
   const train::TrainedModel model = train::train(options.method, context);
   train::write_model(options.output, model);
-  train::remove_checkpoints(context, model);
+  train::remove_checkpoints(context);
 
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   Outcome outcome = Outcome::ok;
@@ -65,6 +65,8 @@ int run(const Options& options) {
                 {"method", options.method},
                 {"transitions", data.size()},
                 {"networks", summary_of(model)},
+                {"settings", model.settings},
+                {"notes", model.notes},
                 {"outcome", catena::name(outcome)},
                 {"seconds", elapsed.count()}});
   } else if (!options.common.quiet) {

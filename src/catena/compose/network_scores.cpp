@@ -37,7 +37,7 @@ struct Part {
 std::vector<Part> parts_of(const ScoreModel& model, const ObservedSeries& series) {
   std::vector<Part> parts;
   for (int k = 0; k < model.settings.ensemble; ++k) {
-    parts.push_back({model.settings.score.network, &model.model->network(train::score_name(k)).weights, series.c,
+    parts.push_back({train::chosen_score(model.settings).network, &model.model->network(train::score_name(k)).weights, series.c,
                      1.0 / model.settings.ensemble});
   }
   if (!model.settings.centre) return parts;
@@ -254,7 +254,7 @@ class NetworkScores final : public LocalScores {
   }
 
   std::unique_ptr<SummedScores> summed(const LocalPrecisions& precisions) const override {
-    if (!model_.settings.score.network.separable()) return nullptr;
+    if (model_.settings.network != "separable") return nullptr;
     return std::make_unique<SeparableSums>(model_, parts_, d_, precisions);
   }
 
@@ -272,6 +272,8 @@ ScoreModel::ScoreModel(const train::TrainedModel& trained) : model(&trained) {
     throw InputError(fmt::format("sample: the method of {} is {}, but must be fnse", trained.source, trained.method));
   }
   settings = from_json<train::FnseSettings>(trained.source, trained.settings);
+  check::that(settings.network != "auto" && settings.ensemble > 0, trained.source, "network", settings.network,
+              "chosen: the model is not complete");
   schedule = diffusion::schedules().at(trained.source, settings.score.schedule).schedule;
 }
 

@@ -16,15 +16,21 @@ struct FnseSettings {
 
   ScoreSettings score;
   int gaussian_width = 50;
-  int ensemble = 4;
+  std::string network = "auto";
+  int ensemble = 0;
   bool whiten = true;
   bool centre = true;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
+    visit(c.network, "network",
+          "the score network: joint, separable at a cost that does not grow with T, or auto: separable unless its "
+          "held-out loss is worse",
+          one_of({"auto", "joint", "separable"}));
     ScoreSettings::fields(c.score, visit);
     visit(c.gaussian_width, "gaussian_width", "units of the layers of the local posteriors' Gaussian", at_least(4));
-    visit(c.ensemble, "ensemble", "score networks to average, each with other transitions held out", at_least(1));
+    visit(c.ensemble, "ensemble", "score networks to average, each with other transitions held out (0: 8 separable or 4 joint)",
+          at_least(0));
     visit(c.whiten, "whiten", "standardise increments given the state they start from", anything());
     visit(c.centre, "centre", "learn and subtract the error in the score's mean, which adds up over a series",
           anything());
@@ -33,6 +39,9 @@ struct FnseSettings {
 
 /// "score.2": the name of a member's network.
 std::string score_name(int member);
+
+/// Settings of the score with the network that was chosen, from a model's settings.
+ScoreSettings chosen_score(const FnseSettings& settings);
 
 Method fnse_method();
 

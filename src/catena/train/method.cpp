@@ -12,9 +12,11 @@ const Registry<Method>& methods() {
 
 namespace {
 
+constexpr std::string_view checkpoint_ending = ".checkpoint";
+
 std::filesystem::path checkpoint_path(const MethodContext& context, const std::string& network) {
   std::filesystem::path path = context.checkpoint.path;
-  return path.empty() ? path : path += "." + network + ".checkpoint";
+  return path.empty() ? path : path += fmt::format(".{}{}", network, checkpoint_ending);
 }
 
 }  // namespace
@@ -24,8 +26,14 @@ TrainedModel train(std::string_view name, const MethodContext& context) {
   return method.train(context);
 }
 
-void remove_checkpoints(const MethodContext& context, const TrainedModel& model) {
-  for (const auto& [name, network] : model.networks) std::filesystem::remove(checkpoint_path(context, name));
+void remove_checkpoints(const MethodContext& context) {
+  if (context.checkpoint.path.empty()) return;
+  const std::string prefix = context.checkpoint.path.filename().string() + ".";
+  std::filesystem::path folder = context.checkpoint.path.parent_path();
+  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && name.ends_with(checkpoint_ending)) std::filesystem::remove(entry.path());
+  }
 }
 
 TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings) {

@@ -34,7 +34,7 @@ const Registry<Method>& methods();
 TrainedModel train(std::string_view method, const MethodContext& context);
 
 /// Once the model is written, its networks' checkpoints are of no more use.
-void remove_checkpoints(const MethodContext& context, const TrainedModel& model);
+void remove_checkpoints(const MethodContext& context);
 
 /// For the methods' files: the model with everything but its networks.
 TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings);

@@ -75,6 +75,7 @@ void write_model(const std::filesystem::path& path, const TrainedModel& model) {
                    {"state_names", model.state_names},
                    {"features", model.features.to_json()},
                    {"transitions", model.provenance},
+                   {"notes", model.notes},
                    {"networks", nlohmann::json::object()}};
   for (const auto& [name, network] : model.networks) {
     file.metadata["networks"][name] = {{"outcome", catena::name(network.outcome)},
@@ -114,6 +115,7 @@ TrainedModel read_model(const std::filesystem::path& path) {
     model.prior = simulate::Prior::from_json(source, metadata.at("prior"));
     model.state_names = metadata.at("state_names").get<std::vector<std::string>>();
     model.provenance = metadata.at("transitions");
+    model.notes = metadata.at("notes");
     for (const auto& [name, json] : metadata.at("networks").items()) {
       TrainedNetwork& network = model.networks[name];
       network.steps = json.at("steps").get<std::int64_t>();

@@ -34,6 +34,7 @@ struct TrainedModel {
   std::vector<std::string> state_names;
   Features features;
   nlohmann::json provenance;  // of the transitions
+  nlohmann::json notes = nlohmann::json::object();  // what the method found out on the way
   std::map<std::string, TrainedNetwork> networks;  // "score", "gaussian", …
   std::string source = "the model";                // its file, for sentences
 

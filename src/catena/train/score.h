@@ -19,10 +19,10 @@ namespace catena::train {
 struct ScoreSettings {
   ScoreNetworkSettings network;
   std::string schedule = "variance_preserving";
-  std::string levels = "log";
+  std::string levels = "uniform";
   double smallest_eta = 0.01;
-  std::string weight = "precondition";
-  std::string pairing = "antithetic";
+  std::string weight = "sigma";
+  std::string pairing = "none";
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
