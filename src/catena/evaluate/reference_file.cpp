@@ -59,7 +59,7 @@ files::Group reference_group(const tasks::Task& task, ConstMatrixView series, co
   for (std::size_t i = 0; i < reference.draws.cols(); ++i) {
     std::vector<double> values(n);
     for (std::size_t k = 0; k < n; ++k) values[k] = reference.draws(k, i);
-    const ChainHealth& health = reference.health[i];
+    const sample::ChainHealth& health = reference.health[i];
     posterior.variables.push_back(
         {task.simulator.parameter_names[i],
          {"chain", "draw"},
