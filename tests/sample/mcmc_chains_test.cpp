@@ -18,7 +18,7 @@ McmcDraws sample_known(const KnownTarget& known, std::size_t draws, const McmcSe
 class EveryKernelAndAuto : public testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernelAndAuto, testing::ValuesIn(kernel_choices()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& kernel) { return kernel.param; });
 
 TEST_P(EveryKernelAndAuto, GivesTheSameDrawsForAnyNumberOfThreads) {
   McmcSettings settings;

@@ -45,7 +45,7 @@ TEST_P(EveryKernel, GivesSeparatedModesTheirWeights) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernel, testing::ValuesIn(kernels().names()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& kernel) { return kernel.param; });
 
 /// Chains that begin at exact draws are exact draws after any number of steps of a kernel that keeps its target. There
 /// are 4,000 of them, all independent still, and 15 binomial checks at 5 standard errors: a false alarm in 1e-5.

@@ -36,7 +36,7 @@ TEST_P(EveryKernelAtLength, SamplesNealsFunnel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernelAtLength, testing::ValuesIn(kernels().names()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& kernel) { return kernel.param; });
 
 TEST(McmcAuto, GivesModesInTwelveDimensionsTheirWeights) { expect_exact(two_modes(12), "auto", 40, "tempering"); }
 
