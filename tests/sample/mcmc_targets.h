@@ -1,6 +1,8 @@
 /// Targets whose quantiles are known exactly, for every kernel to be tested on.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -39,7 +41,7 @@ inline KnownTarget correlated_gaussian(std::size_t d, double r) {
   const auto mean = [](std::size_t i) { return i % 2 == 0 ? 0.4 : -0.6; };
   const auto scale = [](std::size_t i) { return i % 3 == 0 ? 1 : i % 3 == 1 ? 0.2 : 0.05; };
   const double fresh = std::sqrt(1 - r * r);
-  KnownTarget target{"gaussian_" + std::to_string(d), d, {}, {}, {}};
+  KnownTarget target{fmt::format("gaussian_{}", d), d, {}, {}, {}};
   target.density = [=](std::span<const double> z, std::span<double> gradient) {
     double log_density = 0, before = 0;
     for (std::size_t i = 0; i < d; ++i) {
@@ -54,7 +56,7 @@ inline KnownTarget correlated_gaussian(std::size_t d, double r) {
     return log_density;
   };
   for (std::size_t i = 0; i < d; ++i) {
-    target.margins.push_back({"z" + std::to_string(i), coordinate(i),
+    target.margins.push_back({fmt::format("z{}", i), coordinate(i),
                               [m = mean(i), s = scale(i)](double q) { return m + s * normal_quantile(q); }});
   }
   target.draw = [=](Stream& stream, std::span<double> z) {
@@ -80,7 +82,7 @@ inline KnownTarget log_gammas() {
     return log_density;
   };
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    target.margins.push_back({"z" + std::to_string(i), coordinate(i), [shape = shapes[i]](double q) {
+    target.margins.push_back({fmt::format("z{}", i), coordinate(i), [shape = shapes[i]](double q) {
                                 return std::log(simulate::gamma_from_tails(shape, {q, 1 - q}));
                               }});
   }
@@ -93,7 +95,7 @@ inline KnownTarget log_gammas() {
 /// 0.7 N(1.2 (1, …, 1), 0.15²) + 0.3 N(−1.2 (1, …, 1), 0.15²): 16 standard deviations apart along each axis.
 inline KnownTarget two_modes(std::size_t d) {
   constexpr double weight = 0.7, place = 1.2, width = 0.15;
-  KnownTarget target{"two_modes_" + std::to_string(d), d, {}, {}, {}};
+  KnownTarget target{fmt::format("two_modes_{}", d), d, {}, {}, {}};
   target.density = [d](std::span<const double> z, std::span<double> gradient) {
     double right = std::log(weight), left = std::log(1 - weight);
     for (const double x : z) {
@@ -110,7 +112,7 @@ inline KnownTarget two_modes(std::size_t d) {
     if (q < 1 - weight) return -place + width * normal_quantile(q / (1 - weight));
     return place + width * normal_quantile((q - (1 - weight)) / weight);
   };
-  for (std::size_t i = 0; i < d; ++i) target.margins.push_back({"z" + std::to_string(i), coordinate(i), quantile});
+  for (std::size_t i = 0; i < d; ++i) target.margins.push_back({fmt::format("z{}", i), coordinate(i), quantile});
   target.draw = [](Stream& stream, std::span<double> z) {
     const double centre = stream.uniform() < weight ? place : -place;
     for (double& x : z) x = centre + width * stream.normal();
