@@ -17,6 +17,7 @@ void bench_peak(BenchContext& context);
 void bench_products(BenchContext& context);
 void bench_networks(BenchContext& context);
 void bench_tasks(BenchContext& context);
+void bench_mcmc(BenchContext& context);
 
 namespace {
 
@@ -27,6 +28,7 @@ const Registry<Benchmark>& benchmarks() {
         {"products", "the matrix products of dense layers", bench_products},
         {"networks", "the score network, forward and in training", bench_networks},
         {"tasks", "transitions per second of each task on one core", bench_tasks},
+        {"mcmc", "effective draws per density of each Markov-chain kernel", bench_mcmc},
     };
     return Registry<Benchmark>("benchmark", std::move(list));
   }();

@@ -26,7 +26,7 @@ struct LoopSettings {
   int evaluations = 50;
   double patience = 0.4;
   double time_limit = 0;
-  nn::OptimizerConfig optimizer{};
+  nn::OptimizerConfig optimizer{.learning_rate = 2e-3};
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
