@@ -63,8 +63,8 @@ json record_of(const files::Attributes& attributes) {
 
 /// What the writer of the file measured; otherwise computed from the chains, which must then be whole, and of 20 draws
 /// or more: shorter ones tell nothing.
-std::vector<evaluate::ChainHealth> health_of(const Group& posterior, const evaluate::Draws& draws, std::size_t chains) {
-  std::vector<evaluate::ChainHealth> stored;
+std::vector<sample::ChainHealth> health_of(const Group& posterior, const evaluate::Draws& draws, std::size_t chains) {
+  std::vector<sample::ChainHealth> stored;
   for (const std::string& parameter : draws.parameters) {
     const Variable* variable = find_variable(posterior, parameter);
     if (variable == nullptr) break;
@@ -72,7 +72,7 @@ std::vector<evaluate::ChainHealth> health_of(const Group& posterior, const evalu
       const auto found = variable->attributes.find(key);
       return found != variable->attributes.end() && found->second.is_number() ? found->second.get<double>() : nan;
     };
-    const evaluate::ChainHealth health{attribute("r_hat"), attribute("bulk_ess"), attribute("tail_ess")};
+    const sample::ChainHealth health{attribute("r_hat"), attribute("bulk_ess"), attribute("tail_ess")};
     if (!std::isfinite(health.r_hat) || !std::isfinite(health.bulk_ess)) break;
     stored.push_back(health);
   }
@@ -81,11 +81,11 @@ std::vector<evaluate::ChainHealth> health_of(const Group& posterior, const evalu
   const std::size_t length = chains == 0 ? 0 : draws.values.rows() / chains;
   const auto finite = [](double v) { return std::isfinite(v); };
   if (length < 20 || !std::ranges::all_of(draws.values.values(), finite)) return {};
-  std::vector<evaluate::ChainHealth> computed;
+  std::vector<sample::ChainHealth> computed;
   for (std::size_t p = 0; p < draws.values.cols(); ++p) {
     Matrix chain(chains, length);
     for (std::size_t k = 0; k < chains * length; ++k) chain(k / length, k % length) = draws.values(k, p);
-    computed.push_back(evaluate::chain_health(chain));
+    computed.push_back(sample::chain_health(chain));
   }
   return computed;
 }

@@ -11,7 +11,7 @@
 #include "catena/core/array.h"
 #include "catena/core/outcome.h"
 #include "catena/evaluate/calibration.h"
-#include "catena/evaluate/chain_health.h"
+#include "catena/sample/chain_health.h"
 #include "catena/files/csv.h"
 
 namespace catena::report {
@@ -22,7 +22,7 @@ struct DrawSet {
   Matrix values;                        ///< one draw a row, all finite
   std::size_t chains = 1;
   std::size_t dropped = 0;                    ///< draws left out because a value was not finite
-  std::vector<evaluate::ChainHealth> health;  ///< one per parameter; empty if it cannot be told
+  std::vector<sample::ChainHealth> health;  ///< one per parameter; empty if it cannot be told
   std::optional<Outcome> outcome;             ///< how the sampler says that it ended
 };
 

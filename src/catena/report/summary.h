@@ -15,7 +15,7 @@ namespace catena::report {
 struct ParameterSummary {
   std::string name;
   double mean = 0, deviation = 0, low = 0, median = 0, high = 0;  ///< low, high: 5 % and 95 %
-  std::optional<evaluate::ChainHealth> health = {};
+  std::optional<sample::ChainHealth> health = {};
   std::optional<double> truth = {};
   std::optional<double> rank_of_truth = {};  ///< share of draws below it; ties count half
   std::optional<double> mean_shift = {};     ///< (mean − reference's mean) / reference's deviation
