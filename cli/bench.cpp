@@ -16,6 +16,7 @@ namespace catena::cli {
 void bench_peak(BenchContext& context);
 void bench_products(BenchContext& context);
 void bench_networks(BenchContext& context);
+void bench_fnse(BenchContext& context);
 void bench_tasks(BenchContext& context);
 void bench_mcmc(BenchContext& context);
 
@@ -27,6 +28,7 @@ const Registry<Benchmark>& benchmarks() {
         {"peak", "fused multiply-adds on one core", bench_peak},
         {"products", "the matrix products of dense layers", bench_products},
         {"networks", "the score network, forward and in training", bench_networks},
+        {"fnse", "1,000 draws from the posterior of a series by scores", bench_fnse},
         {"tasks", "transitions per second of each task on one core", bench_tasks},
         {"mcmc", "effective draws per density of each Markov-chain kernel", bench_mcmc},
     };

@@ -65,7 +65,8 @@ def material(tmp_path_factory):
         "train_loss": [2 + 3 * np.exp(-s / 500) for s in steps],
         "held_out_loss": [2.1 + 3 * np.exp(-s / 500) for s in steps],
     }
-    write_model(folder / "model.safetensors", {"method": "fnse", "settings": {"rate": 1e-3}, "learning_curve": curve})
+    write_model(folder / "model.safetensors", {"method": "fnse", "settings": {"rate": 1e-3}, "main_network": "score.0",
+                                                "networks": {"score.0": {"learning_curve": curve}}})
     write_model(folder / "plain.safetensors", {"method": "fnse"})
 
     times = np.arange(40.0)

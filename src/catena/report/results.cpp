@@ -209,10 +209,16 @@ Calibration read_calibration(const path& file, const Group& root) {
   return result;
 }
 
-/// Lists that are missing or no lists stay empty; a model without a learning curve has none.
+/// The curve of the model's main network (train/model.h). Lists that are missing or no lists stay empty; a model without
+/// a learning curve has none.
 std::optional<LearningCurve> learning_curve_in(const json& metadata) {
-  const auto found = metadata.find("learning_curve");
-  if (found == metadata.end() || !found->is_object()) return std::nullopt;
+  if (!metadata.is_object() || !metadata.value("main_network", json()).is_string()) return std::nullopt;
+  const json networks = metadata.value("networks", json::object());
+  if (!networks.is_object()) return std::nullopt;
+  const auto network = networks.find(metadata.at("main_network").get<std::string>());
+  if (network == networks.end() || !network->is_object()) return std::nullopt;
+  const auto found = network->find("learning_curve");
+  if (found == network->end() || !found->is_object()) return std::nullopt;
   const auto list = [&](const char* key) {
     std::vector<double> values;
     const auto entry = found->find(key);
@@ -288,8 +294,11 @@ class Reader {
   void read_model(const path& file) {
     files::TensorFile model = files::read_safetensors(file);
     results_.learning_curve = learning_curve_in(model.metadata);
-    if (model.metadata.is_object()) model.metadata.erase("learning_curve");
-    add(file, "model", std::move(model.metadata));
+    json record = json::object();  // what a reader asks for; curves and ranges would fill pages
+    for (const char* key : {"catena_version", "method", "settings", "training", "seed", "transitions", "notes"}) {
+      if (model.metadata.is_object() && model.metadata.contains(key)) record[key] = model.metadata.at(key);
+    }
+    add(file, "model", std::move(record));
   }
 
   void read_series(const path& file) {

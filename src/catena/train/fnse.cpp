@@ -63,6 +63,7 @@ TrainedModel train_fnse(const MethodContext& context) {
     train_networks(model, {{"centre", centre, gaussian}}, context);
   }
   model.settings = to_json(settings);  // with what was chosen
+  model.main_network = score_name(0);
   return model;
 }
 

@@ -16,7 +16,7 @@ struct FnseSettings {
 
   ScoreSettings score;
   int gaussian_width = 50;
-  std::string network = "auto";
+  std::string network = "separable";
   int ensemble = 0;
   bool whiten = true;
   bool centre = true;
@@ -24,8 +24,8 @@ struct FnseSettings {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit(c.network, "network",
-          "the score network: joint, separable at a cost that does not grow with T, or auto: separable unless its "
-          "held-out loss is worse",
+          "the score network: separable, at a cost that does not grow with T, joint, or auto: separable unless a joint "
+          "one has a better held-out loss",
           one_of({"auto", "joint", "separable"}));
     ScoreSettings::fields(c.score, visit);
     visit(c.gaussian_width, "gaussian_width", "units of the layers of the local posteriors' Gaussian", at_least(4));

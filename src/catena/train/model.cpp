@@ -76,6 +76,7 @@ void write_model(const std::filesystem::path& path, const TrainedModel& model) {
                    {"features", model.features.to_json()},
                    {"transitions", model.provenance},
                    {"notes", model.notes},
+                   {"main_network", model.main_network},
                    {"networks", nlohmann::json::object()}};
   for (const auto& [name, network] : model.networks) {
     file.metadata["networks"][name] = {{"outcome", catena::name(network.outcome)},
@@ -116,6 +117,7 @@ TrainedModel read_model(const std::filesystem::path& path) {
     model.state_names = metadata.at("state_names").get<std::vector<std::string>>();
     model.provenance = metadata.at("transitions");
     model.notes = metadata.at("notes");
+    model.main_network = metadata.at("main_network").get<std::string>();
     for (const auto& [name, json] : metadata.at("networks").items()) {
       TrainedNetwork& network = model.networks[name];
       network.steps = json.at("steps").get<std::int64_t>();

@@ -36,6 +36,7 @@ struct TrainedModel {
   nlohmann::json provenance;  // of the transitions
   nlohmann::json notes = nlohmann::json::object();  // what the method found out on the way
   std::map<std::string, TrainedNetwork> networks;  // "score", "gaussian", …
+  std::string main_network;                        // whose learning curve a report shows
   std::string source = "the model";                // its file, for sentences
 
   const TrainedNetwork& network(const std::string& name) const;
