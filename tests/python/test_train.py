@@ -26,7 +26,7 @@ def transitions(run, tmp_path_factory):
     return path
 
 
-TRAIN = ["--network", "separable", "--width", "24", "--terms", "8", "--batch-size", "200", "--steps", "4000"]
+TRAIN = ["--network", "separable", "--ensemble", "2", "--width", "24", "--terms", "8", "--batch-size", "200", "--steps", "6000"]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def tensors(path):
 def test_a_killed_training_goes_on_to_the_same_bits(run, program, transitions, model, tmp_path):
     path = tmp_path / "model.safetensors"
     command = [program, "train", transitions, "-o", path, "--seed", "4", *TRAIN, "--checkpoint-seconds", "0.05", "--quiet"]
-    checkpoint = tmp_path / "model.safetensors.score.checkpoint"
+    checkpoint = tmp_path / "model.safetensors.score.0.checkpoint"
     process = subprocess.Popen(list(map(str, command)))
     deadline = time.monotonic() + 60
     while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
@@ -62,7 +62,7 @@ def test_a_checkpoint_of_other_settings_is_refused(run, program, transitions, tm
     path = tmp_path / "model.safetensors"
     command = [program, "train", transitions, "-o", path, *TRAIN, "--checkpoint-seconds", "0.05", "--quiet"]
     process = subprocess.Popen(list(map(str, command)))
-    checkpoint = tmp_path / "model.safetensors.score.checkpoint"
+    checkpoint = tmp_path / "model.safetensors.score.0.checkpoint"
     while not checkpoint.exists() and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
@@ -101,7 +101,7 @@ def test_a_series_that_does_not_fit_is_one_sentence(run, model, tmp_path, rows, 
 
 
 def test_states_outside_the_training_range_are_a_warning(run, model, tmp_path):
-    far = series(tmp_path / "far.csv", [[0, 0], [1, 1], [5000, 1]])
+    far = series(tmp_path / "far.csv", [[0, 0], [1, 1], [90, 1]])
     result = run("sample", model, "--observation", far, "-n", 10, "-o", tmp_path / "p.nc")
     assert "1 of 2 transitions lie outside the training range, the worst (number 2) by" in result.stderr
 
@@ -120,3 +120,30 @@ def test_arviz_opens_the_posterior_and_it_is_near_the_exact_one(run, model, tmp_
         # The exact deviation is 0.3; a network of 24 units trained for seconds on 3,000 transitions is no better.
         assert abs(float(drawn[name].mean() - exact[name].mean())) < 0.3
         assert 0.5 < float(drawn[name].std() / exact[name].std()) < 2
+
+
+def test_a_stream_that_comes_in_pieces_ends_at_the_posterior_of_the_whole_series(run, model, tmp_path):
+    run("observe", "gaussian_rw", "--dim", 2, "--transitions", 30, "--seed", 5, "-o", tmp_path / "series.csv")
+    header, *rows = (tmp_path / "series.csv").read_text().splitlines()
+    run("sample", model, "--observation", tmp_path / "series.csv", "-o", tmp_path / "whole.nc", "-n", 200)
+    state = tmp_path / "stream.safetensors"
+    for piece in (rows[:12], rows[12:13], rows[13:]):
+        (tmp_path / "piece.csv").write_text("\n".join([header, *piece]) + "\n")
+        result = run("sample", model, "--observation", tmp_path / "piece.csv", "--state", state, "-n", 200,
+                     "-o", tmp_path / "pieces.nc", "--json")
+    assert json.loads(result.stdout)["transitions"] == 30
+    difference = json.loads(run("evaluate", tmp_path / "pieces.nc", tmp_path / "whole.nc", "--metrics", "sw1", "--json").stdout)
+    assert difference["sw1"] < 1e-4  # the same draws but for rounding
+
+
+def test_the_state_of_another_model_is_refused(run, transitions, model, tmp_path):
+    run("observe", "gaussian_rw", "--dim", 2, "--transitions", 3, "--seed", 5, "-o", tmp_path / "series.csv")
+    other = tmp_path / "other.safetensors"
+    run("train", transitions, "-o", other, "--seed", 5, *TRAIN[:-1], "50")
+    arguments = ["--observation", tmp_path / "series.csv", "--state", tmp_path / "s.safetensors", "-n", 10,
+                 "-o", tmp_path / "p.nc"]
+    run("sample", model, *arguments)
+    before = (tmp_path / "s.safetensors").read_bytes()
+    result = run("sample", other, *arguments, check=False)
+    assert result.returncode == 2 and "is the state of another model" in result.stderr
+    assert (tmp_path / "s.safetensors").read_bytes() == before

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "catena/compose/precision.h"
+#include "catena/compose/series_state.h"
 #include "catena/core/check.h"
 #include "catena/nn/products.h"
 #include "catena/nn/workspace_pool.h"
@@ -42,7 +44,7 @@ std::vector<Part> parts_of(const ScoreModel& model, const ObservedSeries& series
   }
   if (!model.settings.centre) return parts;
   const std::size_t n = model.model->features.states();
-  Matrix states(series.c.rows(), series.c.cols() - n);
+  Matrix states(series.c.rows(), model.model->features.size() - n);
   for (std::size_t t = 0; t < states.rows(); ++t) {
     for (std::size_t f = 0; f < states.cols(); ++f) states(t, f) = series.c(t, f < n ? f : n + f);
   }
@@ -68,53 +70,71 @@ Matrix summaries(const Part& part, const std::string& source) {
   return psi;
 }
 
-/// The sums of one separable network. Every entry of Σ_t y_t and Σ_t C_t y_t is a linear combination of Φ and b, whose
-/// coefficients are sums over the series made once:
+/// Adds the transitions of a series to the coefficients of one separable network. Every entry of Σ_t y_t and Σ_t C_t y_t
+/// is a linear combination of Φ and b, whose coefficients are sums over the series:
 ///
 ///   Σ_t y_t = Φ Ψ + T b,  Ψ = Σ_t ψ_t;   (Σ_t C_t y_t)_i = Σ_jk Φ_jk Σ_t C_t,ij ψ_t,k + Σ_j (Σ_t C_t,ij) b_j.
-class SummedNetwork {
- public:
-  SummedNetwork(const Part& part, const std::string& source, std::size_t d, const LocalPrecisions& precisions)
-      : network_(train::record_coefficients(part.settings, d, nn::Lanes::one())),
-        weights_(train::flat_weights(network_.graph, *part.weights, source)),
-        pool_(std::make_unique<nn::WorkspacePool>(network_.graph, block_lanes, nn::Purpose::inference())),
-        outputs_(precisions.rows() > 0 ? 2 * d : d) {
-    const Matrix psi = summaries(part, source);
-    const std::size_t terms = psi.cols() + 1;  // the last one stands for b
-    const bool diagonal = precisions.cols() == d;
-    Matrix coefficients(outputs_, d * terms);
-    for (std::size_t t = 0; t < psi.rows(); ++t) {
-      for (std::size_t k = 0; k < terms; ++k) {
-        const double value = part.sign * (k + 1 < terms ? psi(t, k) : 1);
-        for (std::size_t i = 0; i < d; ++i) {
-          coefficients(i, i * terms + k) += value;
-          for (std::size_t j = 0; precisions.rows() > 0 && j < d; ++j) {
-            if (diagonal && i != j) continue;
-            coefficients(d + i, j * terms + k) += value * precisions(t, diagonal ? i : i * d + j);
-          }
+void add_to_coefficients(const Part& part, const std::string& source, std::size_t d, const LocalPrecisions& precisions,
+                         Matrix& coefficients) {
+  const Matrix psi = summaries(part, source);
+  const std::size_t terms = psi.cols() + 1;  // the last one stands for b
+  const bool diagonal = precisions.cols() == d;
+  for (std::size_t t = 0; t < psi.rows(); ++t) {
+    for (std::size_t k = 0; k < terms; ++k) {
+      const double value = part.sign * (k + 1 < terms ? psi(t, k) : 1);
+      for (std::size_t i = 0; i < d; ++i) {
+        coefficients(i, i * terms + k) += value;
+        for (std::size_t j = 0; precisions.rows() > 0 && j < d; ++j) {
+          if (diagonal && i != j) continue;
+          coefficients(d + i, j * terms + k) += value * precisions(t, diagonal ? i : i * d + j);
         }
       }
     }
-    coefficients_.assign(coefficients.values().begin(), coefficients.values().end());
+  }
+}
+
+/// Σ_t C_t, whatever the form of the C_t; without rows if there are none.
+Matrix sum_of(const LocalPrecisions& precisions, std::size_t d) {
+  Matrix sum(precisions.rows() > 0 ? d : 0, d);
+  for (std::size_t t = 0; t < precisions.rows(); ++t) {
+    for (std::size_t i = 0; i < d; ++i) {
+      for (std::size_t j = 0; j < d; ++j) {
+        if (precisions.cols() > d) sum(i, j) += precisions(t, i * d + j);
+        if (precisions.cols() == d && i == j) sum(i, i) += precisions(t, i);
+      }
+    }
+  }
+  return sum;
+}
+
+/// The sums of one separable network, with its coefficients given.
+class SummedNetwork {
+ public:
+  SummedNetwork(const Part& part, const std::string& source, std::size_t d, const Matrix& coefficients)
+      : network_(train::record_coefficients(part.settings, d, nn::Lanes::one())),
+        weights_(train::flat_weights(network_.graph, *part.weights, source)),
+        pool_(network_.graph, block_lanes, nn::Purpose::inference()),
+        outputs_(coefficients.rows()),
+        coefficients_(coefficients.values().begin(), coefficients.values().end()) {
+    CATENA_ASSERT(coefficients.cols() == network_.graph.features(network_.phi));
   }
 
   /// The sums at particles [begin, begin + lanes), added to `out` if `accumulate`.
-  void operator()(ConstMatrixView theta_a, std::size_t begin, const Precondition& p, Block out, bool accumulate) const {
-    const auto workspace = pool_->borrow();
+  void operator()(ConstMatrixView theta_a, std::size_t begin, const Precondition& p, Block out, bool accumulate) {
+    const auto workspace = pool_.borrow();
     const std::size_t columns = coefficients_.size() / outputs_;
     fill_variable(workspace->value(network_.variable, out.lanes), theta_a, begin, p.c_in);
     workspace->value(network_.level, out.lanes)(0, 0) = static_cast<float>(p.sigma);
     workspace->forward(weights_, out.lanes);
     nn::kernels::product({coefficients_.data(), outputs_, columns, columns, 1},
-                         workspace->value(network_.phi, out.lanes), nullptr, accumulate ? ConstBlock(out) : ConstBlock(), out);
+                         workspace->value(network_.phi, out.lanes), nullptr,
+                         accumulate ? ConstBlock(out) : ConstBlock(), out);
   }
-
-  std::size_t outputs() const { return outputs_; }
 
  private:
   train::CoefficientGraph network_;
   AlignedVector<float> weights_;
-  std::unique_ptr<nn::WorkspacePool> pool_;
+  nn::WorkspacePool pool_;
   std::size_t outputs_;                // d, or 2d with precisions
   AlignedVector<float> coefficients_;  // outputs × d (K + 1)
 };
@@ -122,27 +142,21 @@ class SummedNetwork {
 /// The sums of a separable model: Σ_t s_t = (m Σ_t y_t − T θ_a)/v, and with the C_t alike.
 class SeparableSums final : public SummedScores {
  public:
-  SeparableSums(const ScoreModel& model, const std::vector<Part>& parts, std::size_t d,
-                const LocalPrecisions& precisions)
-      : schedule_(model.schedule), d_(d), transitions_(static_cast<double>(parts.front().c.rows())) {
-    for (const Part& part : parts) {
-      networks_.push_back(std::make_unique<SummedNetwork>(part, model.model->source, d, precisions));
-    }
-    if (precisions.rows() == 0) return;
-    precision_sum_ = Matrix(d, d);
-    for (std::size_t t = 0; t < precisions.rows(); ++t) {
-      for (std::size_t i = 0; i < d; ++i) {
-        for (std::size_t j = 0; j < d; ++j) {
-          if (precisions.cols() > d) precision_sum_(i, j) += precisions(t, i * d + j);
-          if (precisions.cols() == d && i == j) precision_sum_(i, i) += precisions(t, i);
-        }
-      }
+  SeparableSums(const ScoreModel& model, const std::vector<Part>& parts, const std::vector<Matrix>& coefficients,
+                Matrix precision_sum, double transitions)
+      : schedule_(model.schedule),
+        d_(model.model->prior.size()),
+        outputs_(coefficients.front().rows()),
+        transitions_(transitions),
+        precision_sum_(std::move(precision_sum)) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      networks_.push_back(std::make_unique<SummedNetwork>(parts[i], model.model->source, d_, coefficients[i]));
     }
   }
 
   void operator()(ConstMatrixView theta_a, double a, MatrixView sum, MatrixView weighted) const override {
     const Precondition p(schedule_, a);
-    LaneBlock result(networks_.front()->outputs(), block_lanes);
+    LaneBlock result(outputs_, block_lanes);
     for (std::size_t begin = 0; begin < theta_a.rows; begin += block_lanes) {
       Block out = result.view();
       out.lanes = std::min(block_lanes, theta_a.rows - begin);
@@ -161,11 +175,20 @@ class SeparableSums final : public SummedScores {
 
  private:
   diffusion::Schedule schedule_;
-  std::size_t d_;
+  std::size_t d_, outputs_;
   double transitions_;
   std::vector<std::unique_ptr<SummedNetwork>> networks_;
   Matrix precision_sum_;
 };
+
+/// Coefficients of every network, none of which has seen a transition.
+std::vector<Matrix> no_coefficients(const std::vector<Part>& parts, std::size_t d, bool with_precisions) {
+  std::vector<Matrix> result;
+  for (const Part& part : parts) {
+    result.emplace_back(with_precisions ? 2 * d : d, d * (static_cast<std::size_t>(part.settings.terms) + 1));
+  }
+  return result;
+}
 
 /// One network at single transitions.
 class LocalNetwork {
@@ -255,7 +278,12 @@ class NetworkScores final : public LocalScores {
 
   std::unique_ptr<SummedScores> summed(const LocalPrecisions& precisions) const override {
     if (model_.settings.network != "separable") return nullptr;
-    return std::make_unique<SeparableSums>(model_, parts_, d_, precisions);
+    std::vector<Matrix> coefficients = no_coefficients(parts_, d_, precisions.rows() > 0);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      add_to_coefficients(parts_[i], model_.model->source, d_, precisions, coefficients[i]);
+    }
+    return std::make_unique<SeparableSums>(model_, parts_, coefficients, sum_of(precisions, d_),
+                                           static_cast<double>(transitions_));
   }
 
  private:
@@ -265,7 +293,57 @@ class NetworkScores final : public LocalScores {
   std::vector<std::unique_ptr<LocalNetwork>> networks_;
 };
 
+/// Sums are all that is left of a stream.
+class StateScores final : public LocalScores {
+ public:
+  StateScores(const ScoreModel& model, const SeriesState& state) : model_(model), state_(state) {}
+  std::size_t transitions() const override { return static_cast<std::size_t>(state_.transitions); }
+  std::size_t dimension() const override { return model_.model->prior.size(); }
+  void scores(ConstMatrixView, double, std::size_t, std::size_t, MatrixView) const override {
+    throw InputError("sample: the state of a stream has sums of scores only, which the rule gauss needs");
+  }
+  std::unique_ptr<SummedScores> summed(const LocalPrecisions&) const override {
+    return std::make_unique<SeparableSums>(model_, parts_of(model_, {}), state_.coefficients, state_.precision_sum,
+                                           static_cast<double>(state_.transitions));
+  }
+
+ private:
+  ScoreModel model_;
+  SeriesState state_;
+};
+
 }  // namespace
+
+SeriesState::SeriesState(const ScoreModel& model) {
+  check::that(model.settings.network == "separable", "sample", "the network of a streaming model",
+              model.settings.network, "separable");
+  const std::size_t d = model.model->prior.size();
+  precision_sum = Matrix(d, d);
+  coefficients = no_coefficients(parts_of(model, {}), d, /*with_precisions=*/true);
+}
+
+void SeriesState::add(const ScoreModel& model, const ObservedSeries& observed) {
+  const std::size_t d = model.model->prior.size();
+  const LocalPrecisions precisions = amortised_precisions(model, observed);
+  const std::vector<Part> parts = parts_of(model, observed);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    add_to_coefficients(parts[i], model.model->source, d, precisions, coefficients[i]);
+  }
+  const Matrix sum = sum_of(precisions, d);
+  for (std::size_t i = 0; i < sum.values().size(); ++i) precision_sum.values()[i] += sum.values()[i];
+  transitions += observed.transitions();
+  outside += observed.outside;
+}
+
+Eigen::MatrixXd SeriesState::precision() const {
+  Eigen::MatrixXd lambda = map(precision_sum.view());
+  lambda.diagonal().array() -= static_cast<double>(transitions) - 1;
+  return lambda;
+}
+
+std::unique_ptr<LocalScores> state_scores(const ScoreModel& model, const SeriesState& state) {
+  return std::make_unique<StateScores>(model, state);
+}
 
 ScoreModel::ScoreModel(const train::TrainedModel& trained) : model(&trained) {
   if (trained.method != "fnse") {
