@@ -1,4 +1,4 @@
-"""Golden values for tests/evaluate/chain_health_test.cpp: R-hat, bulk and tail ESS of ArviZ on fixed chains.
+"""Golden values for tests/sample/chain_health_test.cpp: R-hat, bulk and tail ESS of ArviZ on fixed chains.
 
 Run: python tests/data/chain_health.py > tests/data/chain_health.csv   (needs numpy and arviz; made with ArviZ 0.23.4)
 Line: name, chains, draws, r_hat, bulk_ess, tail_ess, then the draws chain by chain. Seed 20240611.

@@ -63,7 +63,7 @@ TEST_P(EveryReference, IsHealthyAndTakesLessThanTwoMinutesOfTwoCores) {
   const Reference reference = sample_reference(*likelihood, 1000, {}, Streams(4), Parallel(2), silent_progress());
   const double cpu = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  const ChainHealth health = worst(reference.health);
+  const sample::ChainHealth health = sample::worst(reference.health);
   fmt::print("time | {:16} | T {:3} | wall {:6.2f} s | cpu {:6.2f} s | R-hat {:.4f} | bulk {:.0f} | tail {:.0f} | {}\n",
              twin.name, transitions, wall.count(), cpu, health.r_hat, health.bulk_ess, health.tail_ess,
              name(reference.outcome));

@@ -14,6 +14,7 @@
 #include "catena/core/check.h"
 #include "catena/evaluate/reference_chain.h"
 #include "catena/evaluate/reference_start.h"
+#include "catena/sample/traces.h"
 
 namespace catena::evaluate {
 
@@ -36,33 +37,9 @@ Reference draw_closed_form(const tasks::NormalPosterior& posterior, std::size_t 
   return result;
 }
 
-/// The kept draws of all chains in one round: parameter i is traces[i], chains × draws.
-using Traces = std::vector<Matrix>;
-
-std::vector<ChainHealth> health_of(const Traces& traces, const Parallel& parallel) {
-  std::vector<ChainHealth> health(traces.size());
-  parallel.for_each(traces.size(), [&](std::size_t i) { health[i] = chain_health(traces[i]); });
-  return health;
-}
-
-/// n draws, dealt to the chains in turn, equally spaced within each.
-Matrix thin(const Traces& traces, std::size_t n) {
-  const std::size_t chains = traces[0].rows(), kept = traces[0].cols();
-  const std::size_t per_chain = (n + chains - 1) / chains;
-  Matrix draws(n, traces.size());
-  for (std::size_t k = 0; k < n; ++k) {
-    const std::size_t place = (2 * (k / chains) + 1) * kept / (2 * per_chain);
-    for (std::size_t i = 0; i < traces.size(); ++i) draws(k, i) = traces[i](k % chains, place);
-  }
-  return draws;
-}
-
-/// A cloud of at most this many points is as good as a larger one.
-constexpr std::size_t largest_cloud = 4096;
-
-Matrix cloud_from(const ReferenceTarget& target, const Traces& traces) {
-  const std::size_t size = std::min(largest_cloud, traces[0].rows() * traces[0].cols());
-  const Matrix draws = thin(traces, size);
+Matrix cloud_from(const ReferenceTarget& target, const sample::Traces& traces) {
+  const std::size_t size = std::min(sample::largest_cloud, traces[0].rows() * traces[0].cols());
+  const Matrix draws = sample::thin(traces, size);
   Matrix cloud(size, target.free().size());
   for (std::size_t r = 0; r < size; ++r) {
     for (std::size_t i = 0; i < cloud.cols(); ++i) cloud(r, i) = draws(r, target.free()[i]);
@@ -101,12 +78,12 @@ Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_
     chains.push_back(start.states[c * population / chain_count]);
     chain_streams.push_back(streams.stream("chain", c));
   }
-  ReferenceProposals proposals(cloud_of(target, start.states));
+  sample::CloudProposals proposals(cloud_of(target, start.states));
   const double wanted_ess = std::max(settings.least_ess, settings.ess_per_draw * static_cast<double>(n));
   // No round is kept that could not reach the wanted size even if its draws were independent.
   const std::size_t kept = std::max(static_cast<std::size_t>(settings.round),
                                     static_cast<std::size_t>(std::ceil(wanted_ess / settings.chains)));
-  Traces traces(likelihood.parameters(), Matrix(chain_count, kept));
+  sample::Traces traces(likelihood.parameters(), Matrix(chain_count, kept));
   for (int round = 0; round < settings.rounds; ++round) {
     const std::size_t stride = std::size_t{1} << round;
     progress.start("sampling", "draws", kept * chain_count);
@@ -127,15 +104,15 @@ Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_
     result.evaluations += info.evaluations;
     result.acceptance = static_cast<double>(info.accepted) / static_cast<double>(info.proposed);
     result.rounds = round + 1;
-    result.health = health_of(traces, parallel);
-    const ChainHealth health = worst(result.health);
+    result.health = sample::health_of(traces, parallel);
+    const sample::ChainHealth health = sample::worst(result.health);
     const bool healthy =
         health.r_hat <= settings.largest_r_hat && std::min(health.bulk_ess, health.tail_ess) >= wanted_ess;
     result.outcome = healthy ? Outcome::ok : Outcome::not_mixed;
     if (healthy) break;
-    if (round + 1 < settings.rounds) proposals = ReferenceProposals(cloud_from(target, traces));
+    if (round + 1 < settings.rounds) proposals = sample::CloudProposals(cloud_from(target, traces));
   }
-  result.draws = thin(traces, n);
+  result.draws = sample::thin(traces, n);
   return result;
 }
 

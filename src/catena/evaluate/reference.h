@@ -11,7 +11,7 @@
 #include "catena/core/parallel.h"
 #include "catena/core/progress.h"
 #include "catena/core/random.h"
-#include "catena/evaluate/chain_health.h"
+#include "catena/sample/chain_health.h"
 #include "catena/tasks/density.h"
 
 namespace catena::evaluate {
@@ -51,7 +51,7 @@ struct ReferenceSettings {
 struct Reference {
   Outcome outcome = Outcome::ok;
   Matrix draws;                     // n × d, near-independent
-  std::vector<ChainHealth> health;  // of each parameter, over all kept draws of all chains
+  std::vector<sample::ChainHealth> health;  // of each parameter, over all kept draws of all chains
   std::string method;               // "closed form" or "mcmc"
   std::uint64_t evaluations = 0;    // of the likelihood of the whole series
   double acceptance = 0;            // of the last round

@@ -10,10 +10,6 @@ namespace catena::evaluate {
 
 namespace {
 
-constexpr double t_freedom = 5;  // tails heavier than the posterior's, yet with a variance
-// Roberts et al. (1997): 2.38/√d is the best scale for a random walk on a Gaussian; √2 less for a difference of two.
-constexpr double best_scale = 2.38;
-
 double log_prior(std::span<const double> theta) {
   return -0.5 * std::inner_product(theta.begin(), theta.end(), theta.begin(), 0.0);
 }
@@ -94,57 +90,11 @@ ReferenceState ReferenceTarget::prior_draw(Stream& stream) const {
   return state;
 }
 
-ReferenceProposals::ReferenceProposals(Matrix cloud) : cloud_(std::move(cloud)) {
-  CATENA_ASSERT(cloud_.rows() >= 2);
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const auto rows = static_cast<Eigen::Index>(cloud_.rows()), cols = static_cast<Eigen::Index>(cloud_.cols());
-  const Eigen::Map<const RowMajor> points(cloud_.data(), rows, cols);
-  mean_ = points.colwise().mean().transpose();
-  const Eigen::MatrixXd centred = points.rowwise() - mean_.transpose();
-  Eigen::MatrixXd covariance = centred.transpose() * centred / static_cast<double>(rows - 1);
-  // A cloud that collapsed onto a few points still gives a proposal: never less than 1e-6 of each standard deviation's
-  // square (and of 1e-20, if even that is zero) in any direction.
-  covariance.diagonal() *= 1 + 1e-6;
-  covariance.diagonal().array() += 1e-20;
-  const Eigen::LLT<Eigen::MatrixXd> cholesky(covariance);
-  if (cholesky.info() == Eigen::Success) {
-    lower_ = cholesky.matrixL();
-  } else {
-    lower_ = covariance.diagonal().cwiseSqrt().asDiagonal();
-  }
-}
-
-void ReferenceProposals::random_walk(std::span<double> point, double scale, Stream& stream) const {
-  const auto d = static_cast<Eigen::Index>(point.size());
-  Eigen::VectorXd noise(d);
-  for (double& value : noise) value = scale * stream.normal();
-  Eigen::Map<Eigen::VectorXd>(point.data(), d) += lower_.triangularView<Eigen::Lower>() * noise;
-}
-
-void ReferenceProposals::difference(std::span<double> point, double scale, Stream& stream) const {
-  const std::size_t a = stream.integer(cloud_.rows()), b = stream.integer(cloud_.rows());
-  for (std::size_t i = 0; i < point.size(); ++i) point[i] += scale * (cloud_(a, i) - cloud_(b, i));
-  // A little noise, so that the chain can reach every point and not only a lattice.
-  random_walk(point, 0.02, stream);
-}
-
-void ReferenceProposals::independent(std::span<double> point, Stream& stream) const {
-  std::copy(mean_.begin(), mean_.end(), point.begin());
-  random_walk(point, 1 / std::sqrt(stream.gamma(t_freedom / 2) * 2 / t_freedom), stream);
-}
-
-double ReferenceProposals::log_independent(std::span<const double> point) const {
-  const auto d = static_cast<Eigen::Index>(point.size());
-  const Eigen::VectorXd centred = Eigen::Map<const Eigen::VectorXd>(point.data(), d) - mean_;
-  const double squared = lower_.triangularView<Eigen::Lower>().solve(centred).squaredNorm();
-  return -0.5 * (t_freedom + static_cast<double>(d)) * std::log1p(squared / t_freedom);
-}
-
-MoveInfo local_step(const ReferenceTarget& target, const ReferenceProposals& proposals, double beta, double scale,
+MoveInfo local_step(const ReferenceTarget& target, const sample::CloudProposals& proposals, double beta, double scale,
                     ReferenceState& state, Stream& stream) {
   move_along_symmetry(target, state, stream);
   std::vector<double> point = free_part(target, state.theta);
-  const double step = scale * best_scale / std::sqrt(static_cast<double>(point.size()));
+  const double step = scale * sample::best_walk_scale / std::sqrt(static_cast<double>(point.size()));
   if (stream.integer(2) == 0) {
     proposals.random_walk(point, step, stream);
   } else {
@@ -155,24 +105,11 @@ MoveInfo local_step(const ReferenceTarget& target, const ReferenceProposals& pro
   return info;
 }
 
-MoveInfo chain_step(const ReferenceTarget& target, const ReferenceProposals& proposals, ReferenceState& state,
+MoveInfo chain_step(const ReferenceTarget& target, const sample::CloudProposals& proposals, ReferenceState& state,
                     Stream& stream) {
   move_along_symmetry(target, state, stream);
   std::vector<double> point = free_part(target, state.theta);
-  const double best = best_scale / std::sqrt(static_cast<double>(point.size()));
-  double log_correction = 0;
-  switch (stream.integer(4)) {
-    case 0:  // scales from 1.5 times the best one down to a tenth of it: posteriors have narrow places
-      proposals.random_walk(point, best * std::exp(0.4 - 2.7 * stream.uniform()), stream);
-      break;
-    case 1:  // the whole difference now and then: it leads from mode to mode
-      proposals.difference(point, stream.integer(5) == 0 ? 1 : best / std::sqrt(2.0), stream);
-      break;
-    default:
-      log_correction = proposals.log_independent(point);
-      proposals.independent(point, stream);
-      log_correction -= proposals.log_independent(point);
-  }
+  const double log_correction = proposals.propose(point, stream);
   MoveInfo info = try_theta(target, point, log_correction, 1, state, stream);
   if (stream.integer(2) == 0) info.add(refresh_normals(target, 1, state, stream));
   return info;

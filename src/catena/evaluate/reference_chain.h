@@ -6,13 +6,13 @@
 /// posterior as its margin at β = 1, because every p̂_t is unbiased.
 #pragma once
 
-#include <Eigen/Dense>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "catena/core/array.h"
 #include "catena/core/random.h"
+#include "catena/sample/cloud.h"
 #include "catena/tasks/density.h"
 
 namespace catena::evaluate {
@@ -54,31 +54,12 @@ class ReferenceTarget {
   std::vector<tasks::PinnedParameter> pinned_;
 };
 
-/// Proposals learned from a cloud of earlier points (rows of free parameters); fixed while chains run.
-class ReferenceProposals {
- public:
-  explicit ReferenceProposals(Matrix cloud);
-
-  /// θ + scale · L ε, LLᵀ the cloud's covariance.
-  void random_walk(std::span<double> point, double scale, Stream& stream) const;
-  /// θ + scale · (z_a − z_b) for two points of the cloud (ter Braak and Vrugt 2008, docs/refs.bib: terbraak2008).
-  void difference(std::span<double> point, double scale, Stream& stream) const;
-  /// A draw from the multivariate t with the cloud's mean and covariance, and its log density up to a constant.
-  void independent(std::span<double> point, Stream& stream) const;
-  double log_independent(std::span<const double> point) const;
-
- private:
-  Matrix cloud_;
-  Eigen::VectorXd mean_;
-  Eigen::MatrixXd lower_;  // L
-};
-
 /// One random-walk or difference move at temperature β: the step of the tempered population.
-MoveInfo local_step(const ReferenceTarget& target, const ReferenceProposals& proposals, double beta, double scale,
+MoveInfo local_step(const ReferenceTarget& target, const sample::CloudProposals& proposals, double beta, double scale,
                     ReferenceState& state, Stream& stream);
 
 /// One sweep of a chain at β = 1: a symmetry of the task, one of the three proposals, and the auxiliary variables.
-MoveInfo chain_step(const ReferenceTarget& target, const ReferenceProposals& proposals, ReferenceState& state,
+MoveInfo chain_step(const ReferenceTarget& target, const sample::CloudProposals& proposals, ReferenceState& state,
                     Stream& stream);
 
 }  // namespace catena::evaluate

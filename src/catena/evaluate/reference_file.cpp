@@ -57,7 +57,7 @@ files::Group reference_group(const tasks::Task& task, ConstMatrixView series, co
     const auto& names = task.simulator.parameter_names;
     const auto found = std::ranges::find(names, variable.name);
     if (found == names.end()) continue;  // a coordinate
-    const ChainHealth& health = reference.health[static_cast<std::size_t>(found - names.begin())];
+    const sample::ChainHealth& health = reference.health[static_cast<std::size_t>(found - names.begin())];
     variable.attributes = {{"r_hat", health.r_hat}, {"bulk_ess", health.bulk_ess}, {"tail_ess", health.tail_ess}};
   }
   group.attributes = {{"request", request.dump()},

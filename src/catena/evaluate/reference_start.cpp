@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/sample/population.h"
+
 namespace catena::evaluate {
 
 namespace {
@@ -10,55 +12,9 @@ namespace {
 constexpr std::size_t block = 8;  // states per parallel block
 constexpr int most_temperatures = 1000;
 
-/// Weights exp(step·log L), the largest scaled to 1; a state with L = 0 has weight 0.
-std::vector<double> weights(const std::vector<ReferenceState>& states, double step) {
-  double largest = -std::numeric_limits<double>::infinity();
-  for (const ReferenceState& state : states) largest = std::max(largest, state.log_likelihood);
+std::vector<double> log_likelihoods(const std::vector<ReferenceState>& states) {
   std::vector<double> result;
-  for (const ReferenceState& state : states) {
-    const bool possible = std::isfinite(state.log_likelihood);
-    result.push_back(possible ? std::exp(step * (state.log_likelihood - largest)) : 0);
-  }
-  return result;
-}
-
-/// (Σw)²/Σw²
-double effective_size(const std::vector<double>& w) {
-  double sum = 0, squares = 0;
-  for (const double value : w) sum += value, squares += value * value;
-  return sum * sum / squares;
-}
-
-/// The largest step of β, up to `rest`, that keeps half of the population effective, by bisection.
-double next_step(const std::vector<ReferenceState>& states, double rest) {
-  // Where the likelihood is 0 nothing can be kept: half of those that are possible, then.
-  const double possible = effective_size(weights(states, 0));
-  const double wanted = 0.5 * possible;
-  if (effective_size(weights(states, rest)) >= wanted) return rest;
-  double low = 0, high = rest;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = 0.5 * (low + high);
-    (effective_size(weights(states, middle)) >= wanted ? low : high) = middle;
-  }
-  return high;
-}
-
-/// Systematic resampling: state i comes back about N w_i / Σw times, with one random number for all.
-std::vector<ReferenceState> resample(const std::vector<ReferenceState>& states, const std::vector<double>& w,
-                                     Stream& stream) {
-  double total = 0;
-  for (const double value : w) total += value;
-  std::vector<ReferenceState> result;
-  result.reserve(states.size());
-  const double spacing = total / static_cast<double>(states.size());
-  const double offset = stream.uniform();
-  double passed = w[0];
-  std::size_t i = 0;
-  for (std::size_t k = 0; k < states.size(); ++k) {
-    const double point = spacing * (static_cast<double>(k) + offset);
-    while (passed < point && i + 1 < states.size()) passed += w[++i];
-    result.push_back(states[i]);
-  }
+  for (const ReferenceState& state : states) result.push_back(state.log_likelihood);
   return result;
 }
 
@@ -91,19 +47,23 @@ StartingPopulation temper_population(const ReferenceTarget& target, std::size_t 
   });
   double beta = 0, scale = 1;
   for (int stage = 0; beta < 1; ++stage) {
-    const bool any_possible =
-        std::ranges::any_of(result.states, [](const auto& state) { return std::isfinite(state.log_likelihood); });
+    const std::vector<double> likelihoods = log_likelihoods(result.states);
+    const bool any_possible = std::ranges::any_of(likelihoods, [](double value) { return std::isfinite(value); });
     if (!any_possible || stage == most_temperatures) {
       result.outcome = Outcome::diverged;
       break;
     }
-    const double step = next_step(result.states, 1 - beta);
+    const double step = sample::next_tempering_step(likelihoods, 1 - beta);
     beta = std::min(1.0, beta + step);
     if (1 - beta < 1e-12) beta = 1;
     Stream resampling = streams.stream("resample", stage);
-    result.states = resample(result.states, weights(result.states, step), resampling);
+    std::vector<ReferenceState> survivors;
+    for (const std::size_t i : sample::resample(sample::tempering_weights(likelihoods, step), resampling)) {
+      survivors.push_back(result.states[i]);
+    }
+    result.states = std::move(survivors);
     for (int move = 0; move < moves; ++move) {
-      const ReferenceProposals proposals(cloud_of(target, result.states));
+      const sample::CloudProposals proposals(cloud_of(target, result.states));
       std::vector<MoveInfo> now(population);
       for_states([&](std::size_t i) {
         Stream stream = streams.stream("temper", stage, move, i);

@@ -6,7 +6,7 @@
 
 #include "catena/core/array.h"
 
-namespace catena::evaluate {
+namespace catena::sample {
 
 /// One scalar quantity; chains × draws, at least 4 draws a chain. A quantity that never changes has R-hat 1 and as many
 /// effective draws as draws.
@@ -25,4 +25,4 @@ ChainHealth chain_health(ConstMatrixView draws);
 /// The worst of several parameters.
 ChainHealth worst(const std::vector<ChainHealth>& parameters);
 
-}  // namespace catena::evaluate
+}  // namespace catena::sample

@@ -1,4 +1,4 @@
-#include "catena/evaluate/chain_health.h"
+#include "catena/sample/chain_health.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "catena/core/check.h"
 #include "catena/simulate/special.h"
 
-namespace catena::evaluate {
+namespace catena::sample {
 
 namespace {
 
@@ -190,4 +190,4 @@ ChainHealth worst(const std::vector<ChainHealth>& parameters) {
   return result;
 }
 
-}  // namespace catena::evaluate
+}  // namespace catena::sample

@@ -1,4 +1,4 @@
-#include "catena/evaluate/chain_health.h"
+#include "catena/sample/chain_health.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "catena/core/errors.h"
 #include "catena/core/random.h"
 
-namespace catena::evaluate {
+namespace catena::sample {
 
 /// One line of tests/data/chain_health.csv (written by chain_health.py beside it).
 struct GoldenChains {
@@ -76,4 +76,4 @@ TEST(ChainHealth, RefusesChainsThatAreTooShortOrNotFinite) {
   EXPECT_THROW(chain_health(draws), InputError);
 }
 
-}  // namespace catena::evaluate
+}  // namespace catena::sample

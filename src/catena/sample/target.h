@@ -1,0 +1,98 @@
+/// What a Markov chain samples: an unnormalised log density in z-space, evaluated for many chains in one call, so that
+/// a network behind it works on full lane blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "catena/core/array.h"
+#include "catena/core/parallel.h"
+
+namespace catena::sample {
+
+/// One chain a row. A value that is not finite counts as density zero, so a target may return NaN where its network
+/// does; it never gets a point that is not finite.
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  virtual std::size_t dimension() const = 0;
+  virtual bool has_gradient() const { return false; }
+
+  /// out[i] = log density of row i of z.
+  virtual void log_density(ConstMatrixView z, std::span<double> out) const = 0;
+  /// And its gradient in row i of `gradient`; asked for only where has_gradient().
+  virtual void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const;
+};
+
+/// A target given by functions of one point, worked in parallel: exact densities, and tests.
+class PointTarget final : public Target {
+ public:
+  using Density = std::function<double(std::span<const double> z)>;
+  using DensityAndGradient = std::function<double(std::span<const double> z, std::span<double> gradient)>;
+
+  PointTarget(std::size_t dimension, Density density, Parallel parallel = Parallel(1));
+  PointTarget(std::size_t dimension, DensityAndGradient density, Parallel parallel = Parallel(1));
+
+  std::size_t dimension() const override { return dimension_; }
+  bool has_gradient() const override { return with_gradient_ != nullptr; }
+  void log_density(ConstMatrixView z, std::span<double> out) const override;
+  void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
+
+ private:
+  std::size_t dimension_;
+  Density density_;
+  DensityAndGradient with_gradient_;
+  Parallel parallel_;
+};
+
+/// log N(z; 0, I) up to its constant: the prior in z-space.
+double log_prior(std::span<const double> z);
+
+/// prior^(1−β) × target^β: the bridge from the prior to the target, 0 < β ≤ 1.
+class TemperedTarget final : public Target {
+ public:
+  TemperedTarget(const Target& target, double beta) : target_(target), beta_(beta) {}
+
+  double beta() const { return beta_; }
+  void set_beta(double beta) { beta_ = beta; }
+
+  std::size_t dimension() const override { return target_.dimension(); }
+  bool has_gradient() const override { return target_.has_gradient(); }
+  void log_density(ConstMatrixView z, std::span<double> out) const override;
+  void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
+
+ private:
+  const Target& target_;
+  double beta_;
+};
+
+/// What was asked of a target.
+struct TargetCounts {
+  std::uint64_t evaluations = 0;  // points, with or without gradient
+  std::uint64_t gradients = 0;    // of them, with gradient
+  std::uint64_t not_finite = 0;   // of them, counted as density zero
+  std::uint64_t calls = 0;
+};
+
+/// The target as kernels see it: the density is finite or −∞, the gradient finite (0 where the density is zero), and
+/// all is counted. For one thread at a time.
+class CountedTarget final : public Target {
+ public:
+  explicit CountedTarget(const Target& target) : target_(target) {}
+
+  const TargetCounts& counts() const { return counts_; }
+
+  std::size_t dimension() const override { return target_.dimension(); }
+  bool has_gradient() const override { return target_.has_gradient(); }
+  void log_density(ConstMatrixView z, std::span<double> out) const override;
+  void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
+
+ private:
+  const Target& target_;
+  mutable TargetCounts counts_;
+};
+
+}  // namespace catena::sample
