@@ -212,6 +212,18 @@ std::vector<OperationCase> operation_cases() {
          }
          return y;
        }},
+      {"logsumexp_features",
+       {{4}},
+       {},
+       {},
+       [](const Operands& o) {
+         ZBlock y = block(1, o.lanes);
+         for (std::size_t l = 0; l < o.lanes; ++l) {
+           for (std::size_t f = 0; f < 4; ++f) y[0][l] += std::exp(o.inputs[0][f][l]);
+           y[0][l] = std::log(y[0][l]);
+         }
+         return y;
+       }},
       {"sum_groups",
        {{3}},
        {},

@@ -30,6 +30,7 @@ Operation lane_dot();
 Operation lane_matvec();
 Operation scale_lanes();
 Operation logsumexp_lanes();
+Operation logsumexp_features();
 Operation sum_groups();
 Operation repeat();
 Operation fourier();

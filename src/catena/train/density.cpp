@@ -1,0 +1,109 @@
+#include "catena/train/density.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/nn/execute.h"
+#include "catena/nn/layers.h"
+
+namespace catena::train {
+
+const Registry<DensityKind>& densities() {
+  static const Registry<DensityKind> registry("density", {gaussian_density(), mixture_density()});
+  return registry;
+}
+
+namespace {
+
+constexpr std::size_t rows_at_a_time = 128;
+
+/// Log odds of sitting at an atom. A boundary is sharp in x^t and vague in z, so a small network is enough.
+nn::Value record_atom_logits(nn::Graph& graph, nn::Value state, nn::Value z, std::size_t atoms) {
+  DensitySettings small;
+  small.width = 32;
+  small.layers = 2;
+  return record_trunk(graph, "atom", small, state, z, atoms);
+}
+
+/// Σ_f x_f in each lane.
+nn::Value sum(nn::Graph& graph, nn::Value x) {
+  const nn::Value ones = graph.apply("exp", {nn::scale(graph, 0, x)});
+  return graph.apply("lane_dot", {x, ones});
+}
+
+}  // namespace
+
+nn::Value record_trunk(nn::Graph& graph, const std::string& name, const DensitySettings& settings, nn::Value state,
+                       nn::Value z, std::size_t outputs) {
+  const auto width = static_cast<std::size_t>(settings.width);
+  const nn::Value of_state = nn::dense(graph, name + ".state", state, width);
+  nn::Value h = graph.apply("gelu", {nn::dense(graph, name + ".z", z, width, {.bias = false}), of_state});
+  for (int i = 1; i < settings.layers; ++i) {
+    h = graph.apply("gelu", {nn::dense(graph, name + "." + std::to_string(i), h, width)});
+  }
+  return nn::dense(graph, name + ".out", h, outputs);
+}
+
+DensityGraph record_density(const DensitySettings& settings, const DensityShape& shape) {
+  check_config("density", settings);
+  DensityGraph result;
+  nn::Graph& graph = result.graph;
+  DensityInputs& inputs = result.inputs;
+  inputs.z = graph.input("z", shape.parameters);
+  inputs.state = graph.input("state", shape.state_inputs);
+  inputs.v = graph.input("increment", shape.states);
+  if (shape.atoms > 0) {
+    inputs.atom = graph.input("atom", shape.atoms);
+    inputs.keep = graph.input("keep", shape.states);
+  }
+  result.loss = densities().at("density", settings.density).record(graph, settings, inputs, shape.atoms > 0);
+  if (shape.atoms > 0) {
+    // −log P(a) = Σ log(1 + e^η) − a η
+    const nn::Value eta = record_atom_logits(graph, inputs.state, inputs.z, shape.atoms);
+    const nn::Value cost =
+        nn::subtract(graph, sum(graph, graph.apply("softplus", {eta})), graph.apply("lane_dot", {inputs.atom, eta}));
+    result.loss = nn::add(graph, result.loss, cost);
+  }
+  return result;
+}
+
+std::vector<float> run_rows(const NetworkRows& network, const NamedWeights& named, const std::string& source,
+                            ConstMatrixView z, ConstMatrixView state) {
+  const auto weights = flat_weights(network.graph, named, source);
+  nn::Workspace workspace(network.graph, rows_at_a_time, nn::Purpose::inference());
+  const std::size_t outputs = network.graph.features(network.output);
+  std::vector<float> result(z.rows * outputs);
+  for (std::size_t begin = 0; begin < z.rows; begin += rows_at_a_time) {
+    const std::size_t lanes = std::min(rows_at_a_time, z.rows - begin);
+    const auto fill = [&](nn::Value value, ConstMatrixView rows) {
+      const Block block = workspace.value(value, lanes);
+      for (std::size_t f = 0; f < rows.cols; ++f) {
+        for (std::size_t l = 0; l < lanes; ++l) block(f, l) = static_cast<float>(rows(begin + l, f));
+      }
+    };
+    fill(network.z, z);
+    fill(network.state, state);
+    workspace.forward(weights, lanes);
+    const Block out = workspace.value(network.output, lanes);
+    for (std::size_t l = 0; l < lanes; ++l) {
+      for (std::size_t f = 0; f < outputs; ++f) result[(begin + l) * outputs + f] = out(f, l);
+    }
+  }
+  return result;
+}
+
+void atom_probabilities(const DensityShape& shape, const NamedWeights& weights, const std::string& source,
+                        ConstMatrixView z, ConstMatrixView state, MatrixView out) {
+  NetworkRows network;
+  network.z = network.graph.input("z", shape.parameters);
+  network.state = network.graph.input("state", shape.state_inputs);
+  network.output = record_atom_logits(network.graph, network.state, network.z, shape.atoms);
+  const std::vector<float> eta = run_rows(network, weights, source, z, state);
+  for (std::size_t r = 0; r < z.rows; ++r) {
+    for (std::size_t i = 0; i < shape.atoms; ++i) {
+      out(r, i) = 1 / (1 + std::exp(-static_cast<double>(eta[r * shape.atoms + i])));
+    }
+  }
+}
+
+}  // namespace catena::train
