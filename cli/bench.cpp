@@ -17,6 +17,7 @@ void bench_peak(BenchContext& context);
 void bench_products(BenchContext& context);
 void bench_networks(BenchContext& context);
 void bench_tasks(BenchContext& context);
+void bench_fnle(BenchContext& context);
 
 namespace {
 
@@ -26,6 +27,7 @@ const Registry<Benchmark>& benchmarks() {
         {"peak", "fused multiply-adds on one core", bench_peak},
         {"products", "the matrix products of dense layers", bench_products},
         {"networks", "the score network, forward and in training", bench_networks},
+        {"fnle", "likelihoods of transitions: a training step, a posterior of 100 transitions", bench_fnle},
         {"tasks", "transitions per second of each task on one core", bench_tasks},
     };
     return Registry<Benchmark>("benchmark", std::move(list));

@@ -36,7 +36,7 @@ nlohmann::json chains_info(const McmcInfo& info) {
 
 namespace {
 
-PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
+PosteriorDraws draw_by_chains(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
                     const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<McmcSettings>("sample", request.settings);
   const train::DensityModel model(request.model);
@@ -53,6 +53,6 @@ PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeri
 
 }  // namespace
 
-PosteriorSampler fnle_posterior_sampler() { return {"fnle", describe_fields<McmcSettings>(), draw}; }
+PosteriorSampler fnle_posterior_sampler() { return {"fnle", describe_fields<McmcSettings>(), draw_by_chains}; }
 
 }  // namespace catena::sample

@@ -9,7 +9,7 @@
 namespace catena::train {
 
 const Registry<DensityKind>& densities() {
-  static const Registry<DensityKind> registry("density", {gaussian_density(), mixture_density()});
+  static const Registry<DensityKind> registry("density", {gaussian_density(), mixture_density(), maf_density(), nsf_density()});
   return registry;
 }
 
@@ -22,26 +22,33 @@ nn::Value record_atom_logits(nn::Graph& graph, nn::Value state, nn::Value z, std
   DensitySettings small;
   small.width = 32;
   small.layers = 2;
+  small.terms = 0;
   return record_trunk(graph, "atom", small, state, z, atoms);
-}
-
-/// Σ_f x_f in each lane.
-nn::Value sum(nn::Graph& graph, nn::Value x) {
-  const nn::Value ones = graph.apply("exp", {nn::scale(graph, 0, x)});
-  return graph.apply("lane_dot", {x, ones});
 }
 
 }  // namespace
 
+nn::Value sum_features(nn::Graph& graph, nn::Value x) {
+  const nn::Value ones = graph.apply("exp", {nn::scale(graph, 0, x)});
+  return graph.apply("lane_dot", {x, ones});
+}
+
+/// y = W h + V (φ ⊙ ψ): h a network of both, φ of z alone, ψ of the state alone. Drift and noise of most simulators are
+/// sums of products of the two, which the second term says outright.
 nn::Value record_trunk(nn::Graph& graph, const std::string& name, const DensitySettings& settings, nn::Value state,
                        nn::Value z, std::size_t outputs) {
-  const auto width = static_cast<std::size_t>(settings.width);
+  const auto width = static_cast<std::size_t>(settings.width), terms = static_cast<std::size_t>(settings.terms);
   const nn::Value of_state = nn::dense(graph, name + ".state", state, width);
   nn::Value h = graph.apply("gelu", {nn::dense(graph, name + ".z", z, width, {.bias = false}), of_state});
   for (int i = 1; i < settings.layers; ++i) {
     h = graph.apply("gelu", {nn::dense(graph, name + "." + std::to_string(i), h, width)});
   }
-  return nn::dense(graph, name + ".out", h, outputs);
+  if (terms == 0) return nn::dense(graph, name + ".out", h, outputs);
+  const nn::Value psi = nn::add(graph, nn::dense(graph, name + ".psi.linear", state, terms),
+                                nn::mlp(graph, name + ".psi", state, terms, 2, terms, "gelu"));
+  const nn::Value phi = nn::add(graph, nn::dense(graph, name + ".phi.linear", z, terms),
+                                nn::mlp(graph, name + ".phi", z, terms, 2, terms, "gelu"));
+  return nn::dense(graph, name + ".out", nn::concatenate(graph, {h, nn::multiply(graph, phi, psi)}), outputs);
 }
 
 DensityGraph record_density(const DensitySettings& settings, const DensityShape& shape) {
@@ -61,30 +68,28 @@ DensityGraph record_density(const DensitySettings& settings, const DensityShape&
     // −log P(a) = Σ log(1 + e^η) − a η
     const nn::Value eta = record_atom_logits(graph, inputs.state, inputs.z, shape.atoms);
     const nn::Value cost =
-        nn::subtract(graph, sum(graph, graph.apply("softplus", {eta})), graph.apply("lane_dot", {inputs.atom, eta}));
+        nn::subtract(graph, sum_features(graph, graph.apply("softplus", {eta})), graph.apply("lane_dot", {inputs.atom, eta}));
     result.loss = nn::add(graph, result.loss, cost);
   }
   return result;
 }
 
-std::vector<float> run_rows(const NetworkRows& network, const NamedWeights& named, const std::string& source,
-                            ConstMatrixView z, ConstMatrixView state) {
-  const auto weights = flat_weights(network.graph, named, source);
-  nn::Workspace workspace(network.graph, rows_at_a_time, nn::Purpose::inference());
-  const std::size_t outputs = network.graph.features(network.output);
-  std::vector<float> result(z.rows * outputs);
-  for (std::size_t begin = 0; begin < z.rows; begin += rows_at_a_time) {
-    const std::size_t lanes = std::min(rows_at_a_time, z.rows - begin);
-    const auto fill = [&](nn::Value value, ConstMatrixView rows) {
-      const Block block = workspace.value(value, lanes);
-      for (std::size_t f = 0; f < rows.cols; ++f) {
-        for (std::size_t l = 0; l < lanes; ++l) block(f, l) = static_cast<float>(rows(begin + l, f));
+std::vector<float> run_rows(const nn::Graph& graph, std::span<const RowInput> inputs, nn::Value output,
+                            const NamedWeights& named, const std::string& source) {
+  const auto weights = flat_weights(graph, named, source);
+  nn::Workspace workspace(graph, rows_at_a_time, nn::Purpose::inference());
+  const std::size_t outputs = graph.features(output), rows = inputs[0].rows.rows;
+  std::vector<float> result(rows * outputs);
+  for (std::size_t begin = 0; begin < rows; begin += rows_at_a_time) {
+    const std::size_t lanes = std::min(rows_at_a_time, rows - begin);
+    for (const RowInput& input : inputs) {
+      const Block block = workspace.value(input.value, lanes);
+      for (std::size_t f = 0; f < block.features; ++f) {
+        for (std::size_t l = 0; l < lanes; ++l) block(f, l) = static_cast<float>(input.rows(begin + l, f));
       }
-    };
-    fill(network.z, z);
-    fill(network.state, state);
+    }
     workspace.forward(weights, lanes);
-    const Block out = workspace.value(network.output, lanes);
+    const Block out = workspace.value(output, lanes);
     for (std::size_t l = 0; l < lanes; ++l) {
       for (std::size_t f = 0; f < outputs; ++f) result[(begin + l) * outputs + f] = out(f, l);
     }
@@ -94,11 +99,11 @@ std::vector<float> run_rows(const NetworkRows& network, const NamedWeights& name
 
 void atom_probabilities(const DensityShape& shape, const NamedWeights& weights, const std::string& source,
                         ConstMatrixView z, ConstMatrixView state, MatrixView out) {
-  NetworkRows network;
-  network.z = network.graph.input("z", shape.parameters);
-  network.state = network.graph.input("state", shape.state_inputs);
-  network.output = record_atom_logits(network.graph, network.state, network.z, shape.atoms);
-  const std::vector<float> eta = run_rows(network, weights, source, z, state);
+  nn::Graph graph;
+  const nn::Value z_in = graph.input("z", shape.parameters), state_in = graph.input("state", shape.state_inputs);
+  const nn::Value logits = record_atom_logits(graph, state_in, z_in, shape.atoms);
+  const RowInput inputs[] = {{z_in, z}, {state_in, state}};
+  const std::vector<float> eta = run_rows(graph, inputs, logits, weights, source);
   for (std::size_t r = 0; r < z.rows; ++r) {
     for (std::size_t i = 0; i < shape.atoms; ++i) {
       out(r, i) = 1 / (1 + std::exp(-static_cast<double>(eta[r * shape.atoms + i])));

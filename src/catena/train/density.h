@@ -1,4 +1,4 @@
-/// Conditional densities q(v | x^t, z) of the standardised increment v = (x^(t+1) − x^t − mean)/scale, for likelihoods
+/// Conditional densities q(v | x^t, z) of the standardised increment v = (x^(t+1) − x^t)/scale, for likelihoods
 /// of single transitions. What they are is one file each (density_*.cpp) and one line of the registry; what they see is
 /// density_inputs.h.
 #pragma once
@@ -21,6 +21,7 @@ struct DensitySettings {
   std::string density = "gaussian";
   int width = 64;
   int layers = 4;
+  int terms = 32;
   int components = 8;
   int flow_layers = 5;
   int flow_width = 50;
@@ -41,8 +42,8 @@ struct DensityShape {
 struct DensityInputs {
   nn::Value z, state, v;
   // With atoms only:
-  nn::Value atom;  // 1 where that coordinate sits at its atom, else 0; one feature for each coordinate with an atom
-  nn::Value keep;  // n features, 0 where the coordinate sits at its atom, else 1
+  nn::Value atom{};  // 1 where that coordinate sits at its atom, else 0; one feature for each coordinate with an atom
+  nn::Value keep{};  // n features, 0 where the coordinate sits at its atom, else 1
 };
 
 /// Contexts to draw increments for: one row each. `v` holds the values of coordinates at their atoms already.
@@ -53,6 +54,7 @@ struct DensityContexts {
 struct DensityKind {
   std::string_view name;
   std::string_view help;
+  bool noise_at_atoms;  // wants N(0, 1) noise as v of a coordinate at its atom in training, and 0 otherwise
   /// Records −log q(v | x^t, z) without its constant ½ log 2π for every coordinate that is kept.
   nn::Value (*record)(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs, bool atoms);
   /// Draws the kept coordinates of v.
@@ -67,6 +69,8 @@ void DensitySettings::fields(Self& c, Visit&& visit) {
   visit(c.density, "density", "the density of an increment given state and parameters", one_of(densities().names()));
   visit(c.width, "width", "units of each hidden layer (gaussian, mixture)", at_least(4));
   visit(c.layers, "layers", "hidden layers (gaussian, mixture)", at_least(1));
+  visit(c.terms, "terms", "products of a function of the state and one of the parameters (gaussian, mixture)",
+        at_least(0));
   visit(c.components, "components", "Gaussians of a mixture", at_least(1));
   visit(c.flow_layers, "flow_layers", "transformations of a flow (maf, nsf)", at_least(1));
   visit(c.flow_width, "flow_width", "units of the two masked layers of each transformation (maf, nsf)", at_least(4));
@@ -90,15 +94,20 @@ void atom_probabilities(const DensityShape& shape, const NamedWeights& weights, 
 nn::Value record_trunk(nn::Graph& graph, const std::string& name, const DensitySettings& settings, nn::Value state,
                        nn::Value z, std::size_t outputs);
 
-/// For the densities' files: runs a recorded network over rows of (z, state) and hands its output over row by row.
-struct NetworkRows {
-  nn::Graph graph;
-  nn::Value z, state, output;
+/// For the densities' files: Σ_f x_f in each lane.
+nn::Value sum_features(nn::Graph& graph, nn::Value x);
+
+/// For the densities' files: runs a recorded network over rows of its inputs, one output a row.
+struct RowInput {
+  nn::Value value;
+  ConstMatrixView rows;
 };
-std::vector<float> run_rows(const NetworkRows& network, const NamedWeights& weights, const std::string& source,
-                            ConstMatrixView z, ConstMatrixView state);
+std::vector<float> run_rows(const nn::Graph& graph, std::span<const RowInput> inputs, nn::Value output,
+                            const NamedWeights& weights, const std::string& source);
 
 DensityKind gaussian_density();
 DensityKind mixture_density();
+DensityKind maf_density();
+DensityKind nsf_density();
 
 }  // namespace catena::train

@@ -11,7 +11,7 @@
 namespace catena::train {
 namespace {
 
-nn::Value record(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs, bool atoms) {
+nn::Value record_gaussian_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs, bool atoms) {
   const std::size_t n = graph.features(inputs.v);
   const nn::Value parameters =
       record_trunk(graph, "gaussian", settings, inputs.state, inputs.z, nn::gaussian_parameters(n));
@@ -19,14 +19,14 @@ nn::Value record(nn::Graph& graph, const DensitySettings& settings, const Densit
   return atoms ? record_masked_gaussian(graph, node, inputs.keep) : node.loss;
 }
 
-void draw(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
+void draw_gaussian_density(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
           const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
-  NetworkRows network;
-  network.z = network.graph.input("z", shape.parameters);
-  network.state = network.graph.input("state", shape.state_inputs);
   const std::size_t size = nn::gaussian_parameters(shape.states);
-  network.output = record_trunk(network.graph, "gaussian", settings, network.state, network.z, size);
-  const std::vector<float> parameters = run_rows(network, weights, source, contexts.z, contexts.state);
+  nn::Graph graph;
+  const nn::Value z = graph.input("z", shape.parameters), state = graph.input("state", shape.state_inputs);
+  const nn::Value output = record_trunk(graph, "gaussian", settings, state, z, size);
+  const RowInput inputs[] = {{z, contexts.z}, {state, contexts.state}};
+  const std::vector<float> parameters = run_rows(graph, inputs, output, weights, source);
   for (std::size_t r = 0; r < v.rows; ++r) {
     draw_gaussian(std::span(parameters).subspan(r * size, size), contexts.keep.row(r), stream, v.row(r));
   }
@@ -34,6 +34,6 @@ void draw(const DensitySettings& settings, const DensityShape& shape, const Name
 
 }  // namespace
 
-DensityKind gaussian_density() { return {"gaussian", "one Gaussian with full covariance", record, draw}; }
+DensityKind gaussian_density() { return {"gaussian", "one Gaussian with full covariance", false, record_gaussian_density, draw_gaussian_density}; }
 
 }  // namespace catena::train

@@ -16,6 +16,8 @@ constexpr double log_floor = 0.01;        // of a state's standard deviation: be
 constexpr double atom_share = 1e-3;       // of the rows
 constexpr double float_rounding = 4e-6;   // of x^(t+1) from two rounded features, in standard deviations
 constexpr double integer_rounding = 0.01;
+constexpr std::size_t most_polynomial_states = 6;
+constexpr double polynomial_scale = 3;  // a product of two uniform numbers on [−1, 1] has variance 1/9
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
@@ -45,6 +47,9 @@ double tolerance(const Features& features, std::size_t i) {
   const Feature& step = features.all()[features.states() + i];
   return float_rounding * (x.scale + step.scale + std::abs(x.mean) + std::abs(step.mean));
 }
+
+/// Products u_i u_j, i ≤ j, and cubes: of small states only, for their number grows as a square.
+std::size_t polynomials(std::size_t n) { return n <= most_polynomial_states ? n * (n + 1) / 2 + n : 0; }
 
 std::string joined(const std::vector<std::string>& parts) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ","));
@@ -94,8 +99,8 @@ DensityInputSettings resolve(const DensityInputSettings& settings, const Trainin
 }
 
 DensityMap::DensityMap(const Features& features, const std::vector<std::string>& names,
-                       const DensityInputSettings& settings)
-    : features_(features) {
+                       const DensityInputSettings& settings, bool noise_at_atoms)
+    : features_(features), noise_at_atoms_(noise_at_atoms) {
   for (const std::string& name : split(settings.logarithms)) {
     logarithms_.push_back(index_of(names, name, "logarithms"));
   }
@@ -113,7 +118,7 @@ DensityMap::DensityMap(const Features& features, const std::vector<std::string>&
 
 DensityShape DensityMap::shape(std::size_t parameters) const {
   return {.states = features_.states(),
-          .state_inputs = features_.size() - features_.states() + logarithms_.size(),
+          .state_inputs = features_.size() - features_.states() + logarithms_.size() + polynomials(features_.states()),
           .parameters = parameters,
           .atoms = atoms_.size()};
 }
@@ -132,15 +137,29 @@ void DensityMap::state(const float* c, std::span<float> out) const {
     const double relative = std::max(0.0, x(c, i)) / features_.all()[i].scale;
     out[at++] = static_cast<float>(std::log(relative + log_floor));
   }
+  if (polynomials(n) == 0) return;
+  double u[most_polynomial_states];
+  for (std::size_t i = 0; i < n; ++i) {
+    const Feature& feature = features_.all()[i];
+    const double half = 0.5 * (feature.high - feature.low);
+    u[i] = half > 0 ? (x(c, i) - feature.low) / half - 1 : 0;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) out[at++] = static_cast<float>(polynomial_scale * u[i] * u[j]);
+    out[at++] = static_cast<float>(polynomial_scale * u[i] * u[i] * u[i]);
+  }
 }
 
-void DensityMap::increment(const float* c, std::span<const float> u, std::span<float> v, std::span<float> atom,
+void DensityMap::increment(const float* c, const IncrementNoise& drawn, std::span<float> v, std::span<float> atom,
                            std::span<float> keep) const {
   const std::size_t n = features_.states();
-  std::copy_n(c + n, n, v.begin());
+  for (std::size_t i = 0; i < n; ++i) {
+    const Feature& step = features_.all()[n + i];
+    v[i] = c[n + i] + static_cast<float>(step.mean / step.scale);
+  }
   for (std::size_t k = 0; k < integers_.size(); ++k) {
     const std::size_t i = integers_[k];
-    v[i] += (u.empty() ? 0.5F : u[k]) / static_cast<float>(features_.all()[n + i].scale);
+    v[i] += (drawn.uniform.empty() ? 0.5F : drawn.uniform[k]) / static_cast<float>(features_.all()[n + i].scale);
   }
   if (atoms_.empty()) return;
   std::ranges::fill(keep, 1.0F);
@@ -148,13 +167,15 @@ void DensityMap::increment(const float* c, std::span<const float> u, std::span<f
     const std::size_t i = atoms_[k].state;
     const bool here = std::abs(x_next(c, i) - atoms_[k].value) <= 2 * tolerance(features_, i);
     atom[k] = here ? 1.0F : 0.0F;
-    if (here) keep[i] = 0;
+    if (!here) continue;
+    keep[i] = 0;
+    if (noise_at_atoms_) v[i] = drawn.normal.empty() ? 0.0F : drawn.normal[k];
   }
 }
 
 double DensityMap::atom_increment(const float* c, const Atom& atom) const {
   const Feature& step = features_.all()[features_.states() + atom.state];
-  return (atom.value - x(c, atom.state) - step.mean) / step.scale;
+  return (atom.value - x(c, atom.state)) / step.scale;
 }
 
 void DensityMap::next_state(const float* c, std::span<const double> v, std::span<const double> keep,
@@ -162,7 +183,7 @@ void DensityMap::next_state(const float* c, std::span<const double> v, std::span
   const std::size_t n = features_.states();
   for (std::size_t i = 0; i < n; ++i) {
     const Feature& step = features_.all()[n + i];
-    x_next[i] = x(c, i) + step.mean + step.scale * v[i];
+    x_next[i] = x(c, i) + step.scale * v[i];
   }
   for (const std::size_t i : integers_) x_next[i] = std::floor(x_next[i]);
   for (const Atom& atom : atoms_) {

@@ -1,6 +1,9 @@
 /// What a density sees of a transition: from the features c (features.h) to the state's inputs, the increment v, and
 /// which coordinates of x^(t+1) sit at a point mass.
 ///
+/// - v = (x^(t+1) − x^t)/scale: no mean is taken off, so that v = 0 is "nothing happened" whatever the noise.
+/// - The state enters standardised and, for up to six coordinates, also as u_i u_j and u_i³ with u in [−1, 1] over the
+///   training range: drifts are often polynomials.
 /// - A state that is never negative also enters as log(x/scale + 0.01): noise and drift that grow with the state are
 ///   then simple functions.
 /// - A coordinate of x^(t+1) that takes one value in more than 0.1 % of the training set (a state clipped at 0) has an
@@ -39,19 +42,24 @@ struct DensityInputSettings {
   }
 };
 
+/// Random numbers of one transition in training; empty where the density is evaluated.
+struct IncrementNoise {
+  std::span<const float> uniform;  // one for each integer coordinate
+  std::span<const float> normal;   // one for each atom
+};
+
 class DensityMap {
  public:
   /// `settings` must not say auto any more. Throws InputError for names that are not states.
   DensityMap(const Features& features, const std::vector<std::string>& state_names,
-             const DensityInputSettings& settings);
+             const DensityInputSettings& settings, bool noise_at_atoms);
 
   DensityShape shape(std::size_t parameters) const;
   const std::vector<Atom>& atoms() const { return atoms_; }
 
   /// c: the features of one transition.
   void state(const float* c, std::span<float> out) const;
-  /// v with uniform(0, 1) numbers `u` for integer coordinates, `atom` and `keep`; u empty: the middle.
-  void increment(const float* c, std::span<const float> u, std::span<float> v, std::span<float> atom,
+  void increment(const float* c, const IncrementNoise& drawn, std::span<float> v, std::span<float> atom,
                  std::span<float> keep) const;
   std::size_t integers() const { return integers_.size(); }
 
@@ -71,6 +79,7 @@ class DensityMap {
   Features features_;
   std::vector<std::size_t> logarithms_, integers_;
   std::vector<Atom> atoms_;
+  bool noise_at_atoms_;
 };
 
 /// Replaces auto by what the training data show.

@@ -16,7 +16,7 @@ std::size_t outputs(const DensitySettings& settings, std::size_t n) {
   return static_cast<std::size_t>(settings.components) * (1 + nn::gaussian_parameters(n));
 }
 
-nn::Value record(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs, bool atoms) {
+nn::Value record_mixture_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs, bool atoms) {
   const std::size_t n = graph.features(inputs.v), size = nn::gaussian_parameters(n);
   const auto components = static_cast<std::size_t>(settings.components);
   const nn::Value all = record_trunk(graph, "mixture", settings, inputs.state, inputs.z, outputs(settings, n));
@@ -44,15 +44,15 @@ std::size_t choose(std::span<const float> shares, Stream& stream) {
   return shares.size() - 1;
 }
 
-void draw(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
+void draw_mixture_density(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
           const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
-  NetworkRows network;
-  network.z = network.graph.input("z", shape.parameters);
-  network.state = network.graph.input("state", shape.state_inputs);
   const std::size_t all = outputs(settings, shape.states), size = nn::gaussian_parameters(shape.states);
   const auto components = static_cast<std::size_t>(settings.components);
-  network.output = record_trunk(network.graph, "mixture", settings, network.state, network.z, all);
-  const std::vector<float> parameters = run_rows(network, weights, source, contexts.z, contexts.state);
+  nn::Graph graph;
+  const nn::Value z = graph.input("z", shape.parameters), state = graph.input("state", shape.state_inputs);
+  const nn::Value output = record_trunk(graph, "mixture", settings, state, z, all);
+  const RowInput inputs[] = {{z, contexts.z}, {state, contexts.state}};
+  const std::vector<float> parameters = run_rows(graph, inputs, output, weights, source);
   for (std::size_t r = 0; r < v.rows; ++r) {
     const auto row = std::span(parameters).subspan(r * all, all);
     const std::size_t k = choose(row.first(components), stream);
@@ -62,6 +62,6 @@ void draw(const DensitySettings& settings, const DensityShape& shape, const Name
 
 }  // namespace
 
-DensityKind mixture_density() { return {"mixture", "a mixture of Gaussians with full covariances", record, draw}; }
+DensityKind mixture_density() { return {"mixture", "a mixture of Gaussians with full covariances", false, record_mixture_density, draw_mixture_density}; }
 
 }  // namespace catena::train

@@ -16,7 +16,8 @@ TrainedModel train_fnle(const MethodContext& context) {
   auto settings = from_json<FnleSettings>("train", context.settings);
   settings.inputs = resolve(settings.inputs, context.data);
   TrainedModel model = empty_model("fnle", context, to_json(settings));
-  const DensityMap map(context.data.features(), context.data.state_names(), settings.inputs);
+  const DensityMap map(context.data.features(), context.data.state_names(), settings.inputs,
+                       densities().at("train", settings.density.density).noise_at_atoms);
 
   LoopSettings loop = context.loop;
   const auto transitions = static_cast<double>(context.data.training_size());
@@ -37,9 +38,10 @@ void DensityObjective::fill(nn::Workspace& workspace, const BatchPart& part, Str
   gather(workspace.value(inputs.z, count), count, 1, [&](std::size_t i) { return part.z(i); });
   const Block state = workspace.value(inputs.state, count), v = workspace.value(inputs.v, count);
   const bool atoms = shape_.atoms > 0;
-  thread_local std::vector<float> row, u;
+  thread_local std::vector<float> row, u, normal;
   row.resize(shape_.state_inputs + 2 * shape_.states + shape_.atoms);
   u.resize(map_.integers());
+  normal.resize(shape_.atoms);
   const auto state_row = std::span(row).first(shape_.state_inputs);
   const auto v_row = std::span(row).subspan(shape_.state_inputs, shape_.states);
   const auto keep_row = std::span(row).subspan(shape_.state_inputs + shape_.states, atoms ? shape_.states : 0);
@@ -49,8 +51,9 @@ void DensityObjective::fill(nn::Workspace& workspace, const BatchPart& part, Str
   };
   for (std::size_t i = 0; i < count; ++i) {
     if (!u.empty()) stream.fill_uniform(std::span<float>(u));
+    if (atoms) stream.fill_normal(std::span<float>(normal));
     map_.state(part.c(i), state_row);
-    map_.increment(part.c(i), u, v_row, atom_row, keep_row);
+    map_.increment(part.c(i), {u, normal}, v_row, atom_row, keep_row);
     put(state_row, state, i);
     put(v_row, v, i);
     if (!atoms) continue;
@@ -77,7 +80,8 @@ FnleSettings settings_of(const TrainedModel& model) {
 DensityModel::DensityModel(const TrainedModel& trained)
     : model(&trained),
       settings(settings_of(trained)),
-      map(trained.features, trained.state_names, settings.inputs),
+      map(trained.features, trained.state_names, settings.inputs,
+          densities().at(trained.source, settings.density.density).noise_at_atoms),
       shape(map.shape(trained.prior.size())) {}
 
 Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatrixView x, std::span<const double> times,

@@ -31,6 +31,7 @@ Operation lane_matvec();
 Operation scale_lanes();
 Operation logsumexp_lanes();
 Operation logsumexp_features();
+Operation rational_quadratic();
 Operation sum_groups();
 Operation repeat();
 Operation fourier();
