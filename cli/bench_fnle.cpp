@@ -19,7 +19,8 @@ constexpr std::size_t batch = 1000;
 constexpr int training_steps = 3000;  // enough for a posterior of the right shape and width
 
 double train_step_seconds(BenchContext& context, const train::TrainingData& data) {
-  const train::FnleSettings settings;
+  train::FnleSettings settings;
+  settings.density.density = "gaussian";
   const train::DensityMap map(data.features(), data.state_names(), train::resolve(settings.inputs, data), false);
   const train::DensityObjective objective(settings.density, map, data.prior().size());
   nn::BatchGradient gradient(objective.graph(), objective.loss(), batch, Parallel(1));
@@ -50,7 +51,7 @@ void bench_fnle(BenchContext& context) {
   loop.steps = training_steps;
   const train::TrainedModel model = train::train("fnle", {.data = data,
                                                           .loop = loop,
-                                                          .settings = nlohmann::json::object(),
+                                                          .settings = {{"density", "gaussian"}},
                                                           .streams = Streams(1),
                                                           .parallel = Parallel(1),
                                                           .progress = silent_progress(),

@@ -23,6 +23,7 @@ inline TrainedModel exact_gaussian_rw(std::size_t n) {
   model.state_names = set.state_names;
   model.features = Features(set);
   FnleSettings settings;
+  settings.density.density = "gaussian";
   settings.density.width = 4;
   settings.density.layers = 1;
   settings.density.terms = static_cast<int>(2 * n);
@@ -48,7 +49,7 @@ inline TrainedModel exact_gaussian_rw(std::size_t n) {
     set_weight("out.bias", i, 0, -0.1 * x.mean);
     set_weight("out.bias", n + i, 0, std::log(model.features.all()[n + i].scale));
   }
-  model.networks["density"].weights = named_weights(density.graph, weights);
+  model.networks["gaussian"].weights = named_weights(density.graph, weights);
   return model;
 }
 

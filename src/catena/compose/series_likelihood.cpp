@@ -24,12 +24,13 @@ struct SeriesLikelihood::Worker {
 
 SeriesLikelihood::SeriesLikelihood(const train::DensityModel& model, const ObservedSeries& series, Parallel parallel)
     : shape_(model.shape),
-      density_(train::record_density(model.settings.density, shape_)),
-      weights_(train::flat_weights(density_.graph, model.weights(), model.model->source)),
-      parallel_(std::move(parallel)),
       transitions_(series.transitions()),
       parts_((transitions_ + block_lanes - 1) / block_lanes),
       chains_per_block_(std::max<std::size_t>(1, block_lanes / transitions_)),
+      density_(train::record_density(model.settings.density, shape_,
+                                     chains_per_block_ > 1 ? nn::Lanes::grouped(transitions_) : nn::Lanes::one())),
+      weights_(train::flat_weights(density_.graph, model.weights(), model.model->source)),
+      parallel_(std::move(parallel)),
       state_(transitions_, shape_.state_inputs),
       v_(transitions_, shape_.states),
       atom_(transitions_, shape_.atoms),
@@ -99,23 +100,22 @@ void SeriesLikelihood::evaluate(ConstMatrixView z, std::span<double> out, Matrix
       const std::size_t chains = std::min(chains_per_block_, last - begin), lanes = chains * count;
       const Block parameters = workspace.value(density_.inputs.z, lanes);
       for (std::size_t f = 0; f < d; ++f) {
-        for (std::size_t k = 0; k < chains; ++k) {
-          std::fill_n(parameters.feature(f) + k * count, count, static_cast<float>(z(begin + k, f)));
-        }
+        for (std::size_t k = 0; k < chains; ++k) parameters(f, k) = static_cast<float>(z(begin + k, f));
       }
       workspace.forward(weights_, lanes, z_changed);
-      const auto add_up = [&](Block block, std::size_t f, std::size_t column, double sign) {
-        for (std::size_t k = 0; k < chains; ++k) {
-          double sum = 0;
-          for (std::size_t l = k * count; l < (k + 1) * count; ++l) sum += block(f, l);
-          sums(part * z.rows + begin + k, column) = sign * sum;
-        }
-      };
-      add_up(workspace.value(density_.loss, lanes), 0, 0, -1);
+      const Block loss = workspace.value(density_.loss, lanes);
+      for (std::size_t k = 0; k < chains; ++k) {
+        double sum = 0;
+        for (std::size_t l = k * count; l < (k + 1) * count; ++l) sum -= loss(0, l);
+        sums(part * z.rows + begin + k, 0) = sum;
+      }
       if (!wants_gradient) continue;
       std::fill_n(workspace.gradient(density_.loss, lanes).data, lanes, -1.0F);
       workspace.reverse(weights_, lanes, density_.loss, {});
-      for (std::size_t f = 0; f < d; ++f) add_up(workspace.gradient(density_.inputs.z, lanes), f, 1 + f, 1);
+      const Block found = workspace.gradient(density_.inputs.z, lanes);
+      for (std::size_t k = 0; k < chains; ++k) {
+        for (std::size_t f = 0; f < d; ++f) sums(part * z.rows + begin + k, 1 + f) = found(f, k);
+      }
     }
   });
 

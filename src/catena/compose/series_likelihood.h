@@ -14,8 +14,9 @@
 namespace catena::compose {
 
 /// Lanes are chains × transitions: a block holds as many whole chains as fit, or a part of a long series. What depends
-/// on the series alone is computed when a block's transitions are loaded. Sums are in double, in the order of the
-/// transitions, so that they do not depend on the number of threads. For one call at a time.
+/// on the series alone is computed when a block's transitions are loaded, what depends on z alone once for a chain and
+/// block. Densities are summed in double (gradients in float within a block of 128 lanes), in the order of the
+/// transitions, so that results do not depend on the number of threads. For one call at a time.
 class SeriesLikelihood {
  public:
   SeriesLikelihood(const train::DensityModel& model, const ObservedSeries& series, Parallel parallel);
@@ -33,10 +34,10 @@ class SeriesLikelihood {
   std::size_t part_begin(std::size_t part) const { return part * transitions_ / parts_; }
 
   train::DensityShape shape_;
-  train::DensityGraph density_;
+  std::size_t transitions_, parts_, chains_per_block_;
+  train::DensityGraph density_;  // z shared by the transitions of a chain
   AlignedVector<float> weights_;
   Parallel parallel_;
-  std::size_t transitions_, parts_, chains_per_block_;
   Matrix state_, v_, atom_, keep_;  // one transition a row
   double constant_ = 0;             // from densities of v, without ½ log 2π, to those of x^(t+1)
   mutable std::vector<std::unique_ptr<Worker>> plain_, with_gradient_;  // one per thread

@@ -13,6 +13,12 @@ const Registry<DensityKind>& densities() {
   return registry;
 }
 
+std::vector<std::string> density_choices() {
+  std::vector<std::string> names = densities().names();
+  names.insert(names.begin(), "auto");
+  return names;
+}
+
 namespace {
 
 constexpr std::size_t rows_at_a_time = 128;
@@ -39,7 +45,8 @@ nn::Value record_trunk(nn::Graph& graph, const std::string& name, const DensityS
                        nn::Value z, std::size_t outputs) {
   const auto width = static_cast<std::size_t>(settings.width), terms = static_cast<std::size_t>(settings.terms);
   const nn::Value of_state = nn::dense(graph, name + ".state", state, width);
-  nn::Value h = graph.apply("gelu", {nn::dense(graph, name + ".z", z, width, {.bias = false}), of_state});
+  const nn::Value of_z = nn::repeat(graph, nn::dense(graph, name + ".z", z, width, {.bias = false}));
+  nn::Value h = graph.apply("gelu", {of_z, of_state});
   for (int i = 1; i < settings.layers; ++i) {
     h = graph.apply("gelu", {nn::dense(graph, name + "." + std::to_string(i), h, width)});
   }
@@ -48,15 +55,16 @@ nn::Value record_trunk(nn::Graph& graph, const std::string& name, const DensityS
                                 nn::mlp(graph, name + ".psi", state, terms, 2, terms, "gelu"));
   const nn::Value phi = nn::add(graph, nn::dense(graph, name + ".phi.linear", z, terms),
                                 nn::mlp(graph, name + ".phi", z, terms, 2, terms, "gelu"));
-  return nn::dense(graph, name + ".out", nn::concatenate(graph, {h, nn::multiply(graph, phi, psi)}), outputs);
+  const nn::Value products = nn::multiply(graph, nn::repeat(graph, phi), psi);
+  return nn::dense(graph, name + ".out", nn::concatenate(graph, {h, products}), outputs);
 }
 
-DensityGraph record_density(const DensitySettings& settings, const DensityShape& shape) {
+DensityGraph record_density(const DensitySettings& settings, const DensityShape& shape, nn::Lanes z_lanes) {
   check_config("density", settings);
   DensityGraph result;
   nn::Graph& graph = result.graph;
   DensityInputs& inputs = result.inputs;
-  inputs.z = graph.input("z", shape.parameters);
+  inputs.z = graph.input("z", shape.parameters, z_lanes);
   inputs.state = graph.input("state", shape.state_inputs);
   inputs.v = graph.input("increment", shape.states);
   if (shape.atoms > 0) {

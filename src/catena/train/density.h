@@ -18,7 +18,7 @@
 namespace catena::train {
 
 struct DensitySettings {
-  std::string density = "gaussian";
+  std::string density = "auto";
   int width = 64;
   int layers = 4;
   int terms = 32;
@@ -63,10 +63,14 @@ struct DensityKind {
 };
 
 const Registry<DensityKind>& densities();
+/// Their names, and auto.
+std::vector<std::string> density_choices();
 
 template <class Self, class Visit>
 void DensitySettings::fields(Self& c, Visit&& visit) {
-  visit(c.density, "density", "the density of an increment given state and parameters", one_of(densities().names()));
+  visit(c.density, "density",
+        "the density of an increment given state and parameters; auto: gaussian, or mixture where that fits better",
+        one_of(density_choices()));
   visit(c.width, "width", "units of each hidden layer (gaussian, mixture)", at_least(4));
   visit(c.layers, "layers", "hidden layers (gaussian, mixture)", at_least(1));
   visit(c.terms, "terms", "products of a function of the state and one of the parameters (gaussian, mixture)",
@@ -83,7 +87,10 @@ struct DensityGraph {
   DensityInputs inputs;
   nn::Value loss;  // without ½ log 2π for each coordinate that is kept
 };
-DensityGraph record_density(const DensitySettings& settings, const DensityShape& shape);
+/// With other lanes than one each, z is shared by the lanes of a group, and what depends on z alone is computed once for
+/// them: a series' transitions for one point.
+DensityGraph record_density(const DensitySettings& settings, const DensityShape& shape,
+                            nn::Lanes z_lanes = nn::Lanes::each());
 
 /// P(coordinate sits at its atom | x^t, z) for each atom, one context a row.
 void atom_probabilities(const DensityShape& shape, const NamedWeights& weights, const std::string& source,

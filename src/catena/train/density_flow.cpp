@@ -37,8 +37,8 @@ nn::Value reversed(nn::Graph& graph, nn::Value v) {
 }
 
 nn::Value context_of(nn::Graph& graph, const DensityInputs& inputs, bool atoms) {
-  return atoms ? nn::concatenate(graph, {inputs.state, inputs.atom, inputs.z})
-               : nn::concatenate(graph, {inputs.state, inputs.z});
+  const nn::Value z = nn::repeat(graph, inputs.z);
+  return atoms ? nn::concatenate(graph, {inputs.state, inputs.atom, z}) : nn::concatenate(graph, {inputs.state, z});
 }
 
 }  // namespace

@@ -9,21 +9,43 @@ namespace catena::train {
 namespace {
 
 int default_steps(std::size_t transitions) {
-  return static_cast<int>(std::clamp<double>(0.5 * static_cast<double>(transitions), 5000, 40000));
+  return static_cast<int>(std::clamp<double>(static_cast<double>(transitions), 10000, 40000));
 }
+
+/// What `auto` tries: a mixture where one Gaussian does not fit as well.
+std::vector<std::string> candidates(const std::string& density) {
+  return density == "auto" ? std::vector<std::string>{"gaussian", "mixture"} : std::vector<std::string>{density};
+}
+
+/// The simpler density is kept unless the other one is better by this much on held-out transitions (nats per
+/// transition; the noise of a difference over 1,000 of them).
+constexpr double worth_a_mixture = 0.003;
 
 TrainedModel train_fnle(const MethodContext& context) {
   auto settings = from_json<FnleSettings>("train", context.settings);
   settings.inputs = resolve(settings.inputs, context.data);
   TrainedModel model = empty_model("fnle", context, to_json(settings));
-  const DensityMap map(context.data.features(), context.data.state_names(), settings.inputs,
-                       densities().at("train", settings.density.density).noise_at_atoms);
 
   LoopSettings loop = context.loop;
   const auto transitions = static_cast<double>(context.data.training_size());
   if (loop.steps == 0) loop.steps = default_steps(context.data.training_size());
   if (settings.decay > 0) loop.optimizer.weight_decay = settings.decay * std::min(1.0, 1e4 / transitions);
-  train_network(model, "density", DensityObjective(settings.density, map, context.data.prior().size()), context, loop);
+  std::string best;
+  for (const std::string& density : candidates(settings.density.density)) {
+    DensitySettings tried = settings.density;
+    tried.density = density;
+    const DensityMap map(context.data.features(), context.data.state_names(), settings.inputs,
+                         densities().at("train", density).noise_at_atoms);
+    train_network(model, density, DensityObjective(tried, map, context.data.prior().size()), context, loop);
+    const bool better =
+        best.empty() || model.network(density).held_out_loss < model.network(best).held_out_loss - worth_a_mixture;
+    if (better) best = density;
+  }
+  TrainedModel others = model;
+  others.networks.erase(best);
+  remove_checkpoints(context, others);
+  std::erase_if(model.networks, [&](const auto& entry) { return entry.first != best; });
+  model.settings["density"] = best;
   return model;
 }
 

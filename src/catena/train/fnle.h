@@ -1,5 +1,5 @@
-/// FNLE: factorised neural likelihood estimation (paper section 3.4). One network, "density": log q(x^(t+1) | x^t, z),
-/// trained by maximum likelihood, E log q over the transitions.
+/// FNLE: factorised neural likelihood estimation (paper section 3.4). One network, named after its density:
+/// log q(x^(t+1) | x^t, z), trained by maximum likelihood, E log q over the transitions.
 #pragma once
 
 #include <string>
@@ -53,7 +53,7 @@ struct DensityModel {
   DensityMap map;
   DensityShape shape;
 
-  const NamedWeights& weights() const { return model->network("density").weights; }
+  const NamedWeights& weights() const { return model->network(settings.density.density).weights; }
 };
 
 /// The model as a simulator: one draw of x^(t+1) for each row of z and x (`times` only for models that use time).
