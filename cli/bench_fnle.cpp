@@ -51,7 +51,7 @@ void bench_fnle(BenchContext& context) {
   loop.steps = training_steps;
   const train::TrainedModel model = train::train("fnle", {.data = data,
                                                           .loop = loop,
-                                                          .settings = {{"density", "gaussian"}},
+                                                          .settings = {{"density", "gaussian"}, {"decay", 0.5}},
                                                           .streams = Streams(1),
                                                           .parallel = Parallel(1),
                                                           .progress = silent_progress(),
@@ -61,7 +61,7 @@ void bench_fnle(BenchContext& context) {
   const Matrix series = simulate::simulate_series(task, theta, 100, stream)[0];
   const auto begin = std::chrono::steady_clock::now();
   const sample::PosteriorDraws draws =
-      sample::draw_posterior({.model = model, .series = series, .draws = 1000}, Streams(3), Parallel(1));
+      sample::draw_posterior({.model = model, .series = series, .times = {}, .draws = 1000}, Streams(3), Parallel(1));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   context.record("fnle_sample_s.T100", elapsed.count(), "s", "1,000 draws for 100 transitions of lotka_volterra, one core");
   context.record("fnle_sample_r_hat.T100", draws.info["r_hat"].get<double>(), "", "their R-hat");

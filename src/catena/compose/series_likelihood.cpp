@@ -75,7 +75,7 @@ void SeriesLikelihood::load(Worker& worker, std::size_t part) const {
 }
 
 void SeriesLikelihood::evaluate(ConstMatrixView z, std::span<double> out, MatrixView gradient) const {
-  CATENA_ASSERT(z.cols == shape_.parameters && out.size() == z.rows);
+  CATENA_ASSERT(z.cols == shape_.parameters && out.size() >= z.rows);
   const bool wants_gradient = gradient.rows > 0;
   const std::size_t d = shape_.parameters, columns = 1 + (wants_gradient ? d : 0);
   const std::uint64_t z_changed = 1;  // z is the first input

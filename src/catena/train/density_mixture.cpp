@@ -1,6 +1,10 @@
 // q(v | x^t, z) = Σ_k π_k N(v; μ_k, C_k⁻¹), K Gaussians with full covariances and their shares from one network:
 //
-//   −log q = log Σ_k e^(s_k) − log Σ_k e^(s_k − loss_k),   π_k = e^(s_k)/Σ_j e^(s_j).
+//   −log q = log Σ_k e^(s_k) − log Σ_k e^(s_k − loss_k),   π_k = e^(s_k)/Σ_j e^(s_j),
+//   loss_k = Σ_i (½ e_ik² − l_ik),   e_ik = e^(l_ik) v_i + Σ_{j<i} L_ijk v_j − b_ik.
+//
+// Coordinate by coordinate, with all components in one block of K features. The network's outputs stand in this order:
+// s, and then for each coordinate b, l and the K rows of L below the diagonal.
 
 #include <algorithm>
 #include <cmath>
@@ -12,23 +16,54 @@
 namespace catena::train {
 namespace {
 
-std::size_t outputs(const DensitySettings& settings, std::size_t n) {
-  return static_cast<std::size_t>(settings.components) * (1 + nn::gaussian_parameters(n));
+std::size_t component_count(const DensitySettings& settings) { return static_cast<std::size_t>(settings.components); }
+
+std::size_t mixture_outputs(const DensitySettings& settings, std::size_t n) {
+  return component_count(settings) * (1 + nn::gaussian_parameters(n));
 }
 
-nn::Value record_mixture_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs, bool atoms) {
-  const std::size_t n = graph.features(inputs.v), size = nn::gaussian_parameters(n);
-  const auto components = static_cast<std::size_t>(settings.components);
-  const nn::Value all = record_trunk(graph, "mixture", settings, inputs.state, inputs.z, outputs(settings, n));
+/// Where coordinate i's b begins.
+std::size_t coordinate_offset(std::size_t components, std::size_t i) {
+  return components * (1 + 2 * i + (i > 0 ? i * (i - 1) / 2 : 0));
+}
+
+nn::Value record_mixture_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs,
+                                 bool atoms) {
+  const std::size_t n = graph.features(inputs.v), components = component_count(settings);
+  const nn::Value all = record_trunk(graph, "mixture", settings, inputs.state, inputs.z, mixture_outputs(settings, n));
   const nn::Value shares = nn::slice(graph, all, 0, components);
-  std::vector<nn::Value> losses;
-  for (std::size_t k = 0; k < components; ++k) {
-    const nn::Value parameters = nn::slice(graph, all, components + k * size, components + (k + 1) * size);
-    const nn::GaussianNode node = nn::record_gaussian(graph, parameters, inputs.v);
-    losses.push_back(atoms ? record_masked_gaussian(graph, node, inputs.keep) : node.loss);
+  nn::Value joint = shares;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t at = coordinate_offset(components, i);
+    const nn::Value b = nn::slice(graph, all, at, at + components);
+    const nn::Value l = nn::slice(graph, all, at + components, at + 2 * components);
+    nn::Value lv = graph.apply("scale_lanes", {nn::slice(graph, inputs.v, i, i + 1), graph.apply("exp", {l})});
+    if (i > 0) {
+      const nn::Value rows = nn::slice(graph, all, at + 2 * components, at + (2 + i) * components);
+      lv = nn::add(graph, lv, graph.apply("lane_matvec", {rows, nn::slice(graph, inputs.v, 0, i)}));
+    }
+    const nn::Value e = nn::subtract(graph, lv, b);
+    nn::Value log_density = nn::subtract(graph, l, nn::scale(graph, 0.5, nn::multiply(graph, e, e)));
+    if (atoms) {
+      log_density = graph.apply("scale_lanes", {nn::slice(graph, inputs.keep, i, i + 1), log_density});
+    }
+    joint = nn::add(graph, joint, log_density);
   }
-  const nn::Value joint = nn::subtract(graph, shares, nn::concatenate(graph, std::move(losses)));
   return nn::subtract(graph, graph.apply("logsumexp_features", {shares}), graph.apply("logsumexp_features", {joint}));
+}
+
+/// Component k's outputs in the order of nn/gaussian.h.
+std::vector<float> component_parameters(std::span<const float> all, std::size_t components, std::size_t k,
+                                        std::size_t n) {
+  std::vector<float> result(nn::gaussian_parameters(n));
+  std::size_t below = 2 * n;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto of_coordinate = all.subspan(coordinate_offset(components, i));
+    result[i] = of_coordinate[k];
+    result[n + i] = of_coordinate[components + k];
+    for (std::size_t j = 0; j < i; ++j) result[below++] = of_coordinate[2 * components + k * i + j];
+  }
+  return result;
 }
 
 /// k with probability proportional to e^(s_k).
@@ -45,9 +80,8 @@ std::size_t choose(std::span<const float> shares, Stream& stream) {
 }
 
 void draw_mixture_density(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
-          const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
-  const std::size_t all = outputs(settings, shape.states), size = nn::gaussian_parameters(shape.states);
-  const auto components = static_cast<std::size_t>(settings.components);
+                          const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
+  const std::size_t all = mixture_outputs(settings, shape.states), components = component_count(settings);
   nn::Graph graph;
   const nn::Value z = graph.input("z", shape.parameters), state = graph.input("state", shape.state_inputs);
   const nn::Value output = record_trunk(graph, "mixture", settings, state, z, all);
@@ -56,7 +90,7 @@ void draw_mixture_density(const DensitySettings& settings, const DensityShape& s
   for (std::size_t r = 0; r < v.rows; ++r) {
     const auto row = std::span(parameters).subspan(r * all, all);
     const std::size_t k = choose(row.first(components), stream);
-    draw_gaussian(row.subspan(components + k * size, size), contexts.keep.row(r), stream, v.row(r));
+    draw_gaussian(component_parameters(row, components, k, shape.states), contexts.keep.row(r), stream, v.row(r));
   }
 }
 

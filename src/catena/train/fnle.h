@@ -16,13 +16,14 @@ struct FnleSettings {
 
   DensitySettings density;
   DensityInputSettings inputs;
-  double decay = 0.5;
+  double decay = 0;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     DensitySettings::fields(c.density, visit);
     DensityInputSettings::fields(c.inputs, visit);
-    visit(c.decay, "decay", "weight decay at 10,000 transitions, less for more (0: weight_decay as it is)",
+    visit(c.decay, "decay",
+          "weight decay at 10,000 transitions, less for more; takes weight_decay's place (0: found by the held-out loss)",
           not_negative());
   }
 };
