@@ -63,7 +63,8 @@ void bench_fnle(BenchContext& context) {
   const sample::PosteriorDraws draws =
       sample::draw_posterior({.model = model, .series = series, .times = {}, .draws = 1000}, Streams(3), Parallel(1));
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  context.record("fnle_sample_s.T100", elapsed.count(), "s", "1,000 draws for 100 transitions of lotka_volterra, one core");
+  context.record("fnle_sample_s.T100", elapsed.count(), "s",
+                 "1,000 draws for 100 transitions of lotka_volterra, one core");
   context.record("fnle_sample_r_hat.T100", draws.info["r_hat"].get<double>(), "", "their R-hat");
   context.record("fnle_sample_ess.T100",
                  std::min(draws.info["bulk_ess"].get<double>(), draws.info["tail_ess"].get<double>()), "",

@@ -101,8 +101,8 @@ OperationCase spline_case() {
                 const Z v = o.inputs[1][i][l];
                 y[i][l] = v;
                 if (std::abs(v.real()) >= bound) continue;
-                const auto knots = spline::knots<Z>(
-                    bins, bound, [&](std::size_t p) { return o.inputs[0][i * each + p][l]; });
+                const auto knots =
+                    spline::knots<Z>(bins, bound, [&](std::size_t p) { return o.inputs[0][i * each + p][l]; });
                 const auto k = spline::find_bin(knots.x, [&](Z x) { return v.real() < x.real(); });
                 std::tie(y[i][l], y[2 + i][l]) = spline::evaluate(spline::bin(knots, k), v);
               }

@@ -31,8 +31,7 @@ struct Trial {
       if (info.name.find(".out.weight") == std::string::npos) continue;
       for (std::size_t k = 0; k < info.size(); ++k) weights[info.offset + k] *= info.scale < 1 ? 6.0F : 1.0F;
     }
-    workspace = std::make_unique<nn::Workspace>(
-        density.graph, 128, nn::Purpose{.input_gradients = {density.inputs.z}});
+    workspace = std::make_unique<nn::Workspace>(density.graph, 128, nn::Purpose{.input_gradients = {density.inputs.z}});
     z.resize(shape.parameters);
     state.resize(shape.state_inputs);
     Stream stream = Streams(6).stream("context");

@@ -48,11 +48,17 @@ TEST(EveryDensity, LearnsGaussianRw) {
     exact += (0.5 * e * e - std::log(s)) / static_cast<double>(held_out);
   }
   for (const DensityKind& kind : densities()) {
-    const TrainedModel model =
-        train_small(set,
-                    {{"density", std::string(kind.name)}, {"decay", 0.1}, {"width", 24}, {"layers", 2}, {"terms", 8},
-                     {"components", 3}, {"flow_layers", 2}, {"flow_width", 16}, {"bins", 4}},
-                    600);
+    const TrainedModel model = train_small(set,
+                                           {{"density", std::string(kind.name)},
+                                            {"decay", 0.1},
+                                            {"width", 24},
+                                            {"layers", 2},
+                                            {"terms", 8},
+                                            {"components", 3},
+                                            {"flow_layers", 2},
+                                            {"flow_width", 16},
+                                            {"bins", 4}},
+                                           600);
     EXPECT_LT(model.network(std::string(kind.name)).held_out_loss, exact + 0.1) << kind.name;
     EXPECT_GT(model.network(std::string(kind.name)).held_out_loss, exact - 0.1) << kind.name;
   }
@@ -62,7 +68,8 @@ TEST(EveryDensity, LearnsGaussianRw) {
 /// mean's deviation is 0.016; a network after 1,000 steps is given 0.15.
 TEST(Fnle, IsASurrogateSimulator) {
   const simulate::TransitionSet set = gaussian_rw_set(3000);
-  const TrainedModel model = train_small(set, {{"density", "gaussian"}, {"decay", 0.1}, {"width", 24}, {"layers", 2}, {"terms", 8}}, 1000);
+  const TrainedModel model =
+      train_small(set, {{"density", "gaussian"}, {"decay", 0.1}, {"width", 24}, {"layers", 2}, {"terms", 8}}, 1000);
   constexpr std::size_t n = 4000;
   Matrix z(n, 1), x(n, 1);
   std::ranges::fill(z.values(), 0.5);
@@ -95,8 +102,14 @@ TEST(EveryDensity, SurvivesPointMasses) {
   }
   for (const DensityKind& kind : densities()) {
     const TrainedModel model = train_small(set,
-                                           {{"density", std::string(kind.name)}, {"decay", 0.1}, {"width", 24}, {"layers", 2},
-                                            {"terms", 8}, {"components", 3}, {"flow_layers", 2}, {"flow_width", 16}},
+                                           {{"density", std::string(kind.name)},
+                                            {"decay", 0.1},
+                                            {"width", 24},
+                                            {"layers", 2},
+                                            {"terms", 8},
+                                            {"components", 3},
+                                            {"flow_layers", 2},
+                                            {"flow_width", 16}},
                                            500);
     EXPECT_TRUE(std::isfinite(model.network(std::string(kind.name)).held_out_loss)) << kind.name;
     EXPECT_EQ(model.settings["atoms"], "a=0,b=0") << kind.name;
@@ -125,7 +138,8 @@ TEST(Fnle, TakesAMixtureWhereOneGaussianDoesNotFit) {
 
 TEST(Fnle, ModelsSurviveTheirFile) {
   const simulate::TransitionSet set = gaussian_rw_set(500);
-  const TrainedModel model = train_small(set, {{"density", "gaussian"}, {"decay", 0.1}, {"width", 8}, {"layers", 1}, {"terms", 2}}, 20);
+  const TrainedModel model =
+      train_small(set, {{"density", "gaussian"}, {"decay", 0.1}, {"width", 8}, {"layers", 1}, {"terms", 2}}, 20);
   const auto path = std::filesystem::temp_directory_path() / "catena_fnle_test.safetensors";
   write_model(path, model);
   const TrainedModel back = read_model(path);

@@ -72,7 +72,7 @@ Knots<T> knots(std::size_t bins, double bound, const Get& parameter) {
 
 template <class T>
 Bin<T> bin(const Knots<T>& knots, std::size_t k) {
-  return {knots.x[k],          knots.x[k + 1] - knots.x[k], knots.y[k], knots.y[k + 1] - knots.y[k],
+  return {knots.x[k],     knots.x[k + 1] - knots.x[k], knots.y[k], knots.y[k + 1] - knots.y[k],
           knots.slope[k], knots.slope[k + 1]};
 }
 

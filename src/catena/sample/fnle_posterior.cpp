@@ -36,8 +36,8 @@ nlohmann::json chains_info(const McmcInfo& info) {
 
 namespace {
 
-PosteriorDraws draw_by_chains(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
-                    const Parallel& parallel, Progress& progress) {
+PosteriorDraws draw_by_chains(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                              const Streams& streams, const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<McmcSettings>("sample", request.settings);
   const train::DensityModel model(request.model);
   const compose::SeriesLikelihood likelihood(model, observed, parallel);

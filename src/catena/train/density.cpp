@@ -9,7 +9,8 @@
 namespace catena::train {
 
 const Registry<DensityKind>& densities() {
-  static const Registry<DensityKind> registry("density", {gaussian_density(), mixture_density(), maf_density(), nsf_density()});
+  static const Registry<DensityKind> registry("density",
+                                              {gaussian_density(), mixture_density(), maf_density(), nsf_density()});
   return registry;
 }
 
@@ -75,8 +76,8 @@ DensityGraph record_density(const DensitySettings& settings, const DensityShape&
   if (shape.atoms > 0) {
     // −log P(a) = Σ log(1 + e^η) − a η
     const nn::Value eta = record_atom_logits(graph, inputs.state, inputs.z, shape.atoms);
-    const nn::Value cost =
-        nn::subtract(graph, sum_features(graph, graph.apply("softplus", {eta})), graph.apply("lane_dot", {inputs.atom, eta}));
+    const nn::Value cost = nn::subtract(graph, sum_features(graph, graph.apply("softplus", {eta})),
+                                        graph.apply("lane_dot", {inputs.atom, eta}));
     result.loss = nn::add(graph, result.loss, cost);
   }
   return result;

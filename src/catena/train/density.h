@@ -87,8 +87,8 @@ struct DensityGraph {
   DensityInputs inputs;
   nn::Value loss;  // without ½ log 2π for each coordinate that is kept
 };
-/// With other lanes than one each, z is shared by the lanes of a group, and what depends on z alone is computed once for
-/// them: a series' transitions for one point.
+/// With other lanes than one each, z is shared by the lanes of a group, and what depends on z alone is computed once
+/// for them: a series' transitions for one point.
 DensityGraph record_density(const DensitySettings& settings, const DensityShape& shape,
                             nn::Lanes z_lanes = nn::Lanes::each());
 

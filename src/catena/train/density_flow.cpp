@@ -50,8 +50,7 @@ nn::Value record_flow(nn::Graph& graph, const FlowTransform& transform, const De
   nn::Value v = inputs.v, log_slopes{};
   for (int k = 0; k < settings.flow_layers; ++k) {
     if (k > 0 && graph.features(v) > 1) v = reversed(graph, v);
-    const nn::Value parameters =
-        record_conditioner(graph, layer_name(transform.name, k), settings, context, v, each);
+    const nn::Value parameters = record_conditioner(graph, layer_name(transform.name, k), settings, context, v, each);
     const FlowTransform::Transformed out = transform.record(graph, settings, parameters, v);
     v = out.u;
     const nn::Value slopes = sum_features(graph, out.log_slope);

@@ -1,5 +1,5 @@
-// q(v | x^t, z) = N(v; L⁻¹b, (LᵀL)⁻¹): one Gaussian with a full covariance, b and L from a network (nn/gaussian.h). As L
-// is lower triangular, −log q = Σ_i (½ e_i² − l_i) is a sum over coordinates given those before; a coordinate at its
+// q(v | x^t, z) = N(v; L⁻¹b, (LᵀL)⁻¹): one Gaussian with a full covariance, b and L from a network (nn/gaussian.h). As
+// L is lower triangular, −log q = Σ_i (½ e_i² − l_i) is a sum over coordinates given those before; a coordinate at its
 // atom leaves its term out and still informs those after it.
 
 #include "catena/nn/gaussian.h"
@@ -11,7 +11,8 @@
 namespace catena::train {
 namespace {
 
-nn::Value record_gaussian_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs, bool atoms) {
+nn::Value record_gaussian_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs,
+                                  bool atoms) {
   const std::size_t n = graph.features(inputs.v);
   const nn::Value parameters =
       record_trunk(graph, "gaussian", settings, inputs.state, inputs.z, nn::gaussian_parameters(n));
@@ -20,7 +21,7 @@ nn::Value record_gaussian_density(nn::Graph& graph, const DensitySettings& setti
 }
 
 void draw_gaussian_density(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
-          const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
+                           const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
   const std::size_t size = nn::gaussian_parameters(shape.states);
   nn::Graph graph;
   const nn::Value z = graph.input("z", shape.parameters), state = graph.input("state", shape.state_inputs);
@@ -34,6 +35,8 @@ void draw_gaussian_density(const DensitySettings& settings, const DensityShape& 
 
 }  // namespace
 
-DensityKind gaussian_density() { return {"gaussian", "one Gaussian with full covariance", false, record_gaussian_density, draw_gaussian_density}; }
+DensityKind gaussian_density() {
+  return {"gaussian", "one Gaussian with full covariance", false, record_gaussian_density, draw_gaussian_density};
+}
 
 }  // namespace catena::train

@@ -12,9 +12,9 @@
 namespace catena::train {
 namespace {
 
-constexpr double log_floor = 0.01;        // of a state's standard deviation: below it all is called zero
-constexpr double atom_share = 1e-3;       // of the rows
-constexpr double float_rounding = 4e-6;   // of x^(t+1) from two rounded features, in standard deviations
+constexpr double log_floor = 0.01;       // of a state's standard deviation: below it all is called zero
+constexpr double atom_share = 1e-3;      // of the rows
+constexpr double float_rounding = 4e-6;  // of x^(t+1) from two rounded features, in standard deviations
 constexpr double integer_rounding = 0.01;
 constexpr std::size_t most_polynomial_states = 6;
 constexpr double polynomial_scale = 3;  // a product of two uniform numbers on [−1, 1] has variance 1/9
@@ -57,7 +57,8 @@ std::string joined(const std::vector<std::string>& parts) {
 
 /// A value that more than a share of the sorted ones have in common: the most frequent one.
 std::optional<double> find_atom(const std::vector<double>& sorted, double tolerance) {
-  const auto least = static_cast<std::size_t>(std::max(5.0, std::ceil(atom_share * static_cast<double>(sorted.size()))));
+  const auto least =
+      static_cast<std::size_t>(std::max(5.0, std::ceil(atom_share * static_cast<double>(sorted.size()))));
   std::size_t most = 0;
   double value = 0;
   for (std::size_t begin = 0, end = 0; begin < sorted.size(); ++begin) {
@@ -108,9 +109,9 @@ DensityMap::DensityMap(const Features& features, const std::vector<std::string>&
   for (const std::string& part : split(settings.atoms)) {
     const std::size_t equals = part.find('=');
     double value = 0;
-    const bool right = equals != std::string::npos &&
-                       std::from_chars(part.data() + equals + 1, part.data() + part.size(), value).ptr ==
-                           part.data() + part.size();
+    const bool right =
+        equals != std::string::npos &&
+        std::from_chars(part.data() + equals + 1, part.data() + part.size(), value).ptr == part.data() + part.size();
     check::that(right, "train", "atoms", part, "NAME=VALUE");
     atoms_.push_back({index_of(names, part.substr(0, equals), "atoms"), value});
   }

@@ -36,7 +36,8 @@ struct DensityInputSettings {
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit(c.logarithms, "logarithms", "states whose logarithm is seen too: auto, none or names with commas", anything());
+    visit(c.logarithms, "logarithms", "states whose logarithm is seen too: auto, none or names with commas",
+          anything());
     visit(c.atoms, "atoms", "point masses of the next state: auto, none or NAME=VALUE with commas", anything());
     visit(c.integers, "integers", "states that are whole numbers: auto, none or names with commas", anything());
   }

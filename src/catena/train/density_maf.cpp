@@ -20,22 +20,24 @@ FlowTransform::Transformed record_affine(nn::Graph& graph, const DensitySettings
   return {nn::subtract(graph, scaled, nn::concatenate(graph, std::move(b))), logs};
 }
 
-const FlowTransform affine{
-    "maf", [](const DensitySettings&) { return std::size_t{2}; }, record_affine,
-    [](const DensitySettings&, std::span<const float> parameters, double u) {
-      return (u + parameters[0]) * std::exp(-static_cast<double>(parameters[1]));
-    }};
+const FlowTransform affine{"maf", [](const DensitySettings&) { return std::size_t{2}; }, record_affine,
+                           [](const DensitySettings&, std::span<const float> parameters, double u) {
+                             return (u + parameters[0]) * std::exp(-static_cast<double>(parameters[1]));
+                           }};
 
-nn::Value record_maf_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs, bool atoms) {
+nn::Value record_maf_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs,
+                             bool atoms) {
   return record_flow(graph, affine, settings, inputs, atoms);
 }
 void draw_maf_density(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
-          const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
+                      const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
   draw_flow(affine, settings, shape, weights, source, contexts, stream, v);
 }
 
 }  // namespace
 
-DensityKind maf_density() { return {"maf", "a masked autoregressive flow", true, record_maf_density, draw_maf_density}; }
+DensityKind maf_density() {
+  return {"maf", "a masked autoregressive flow", true, record_maf_density, draw_maf_density};
+}
 
 }  // namespace catena::train

@@ -96,6 +96,9 @@ void draw_mixture_density(const DensitySettings& settings, const DensityShape& s
 
 }  // namespace
 
-DensityKind mixture_density() { return {"mixture", "a mixture of Gaussians with full covariances", false, record_mixture_density, draw_mixture_density}; }
+DensityKind mixture_density() {
+  return {"mixture", "a mixture of Gaussians with full covariances", false, record_mixture_density,
+          draw_mixture_density};
+}
 
 }  // namespace catena::train

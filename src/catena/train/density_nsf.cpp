@@ -29,31 +29,34 @@ FlowTransform::Transformed record_spline(nn::Graph& graph, const DensitySettings
     raw.push_back(nn::slice(graph, parameters, i * each + 2, (i + 1) * each));
   }
   const nn::Value logs = nn::concatenate(graph, std::move(l));
-  const nn::Value w = nn::subtract(graph, nn::multiply(graph, graph.apply("exp", {logs}), v),
-                                   nn::concatenate(graph, std::move(b)));
+  const nn::Value w =
+      nn::subtract(graph, nn::multiply(graph, graph.apply("exp", {logs}), v), nn::concatenate(graph, std::move(b)));
   const nn::Value bent = graph.apply("rational_quadratic", {nn::concatenate(graph, std::move(raw)), w}, {},
                                      {static_cast<double>(settings.bins), spline_bound});
   return {nn::slice(graph, bent, 0, n), nn::add(graph, logs, nn::slice(graph, bent, n, 2 * n))};
 }
 
 double invert_spline(const DensitySettings& settings, std::span<const float> parameters, double u) {
-  const auto knots = nn::spline::knots<double>(
-      bin_count(settings), spline_bound, [&](std::size_t i) { return static_cast<double>(parameters[2 + i]); });
+  const auto knots = nn::spline::knots<double>(bin_count(settings), spline_bound,
+                                               [&](std::size_t i) { return static_cast<double>(parameters[2 + i]); });
   return (nn::spline::invert(knots, spline_bound, u) + parameters[0]) * std::exp(-static_cast<double>(parameters[1]));
 }
 
 const FlowTransform affine_spline{"nsf", spline_parameters, record_spline, invert_spline};
 
-nn::Value record_nsf_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs, bool atoms) {
+nn::Value record_nsf_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs,
+                             bool atoms) {
   return record_flow(graph, affine_spline, settings, inputs, atoms);
 }
 void draw_nsf_density(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
-          const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
+                      const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
   draw_flow(affine_spline, settings, shape, weights, source, contexts, stream, v);
 }
 
 }  // namespace
 
-DensityKind nsf_density() { return {"nsf", "an autoregressive neural spline flow", true, record_nsf_density, draw_nsf_density}; }
+DensityKind nsf_density() {
+  return {"nsf", "an autoregressive neural spline flow", true, record_nsf_density, draw_nsf_density};
+}
 
 }  // namespace catena::train

@@ -19,8 +19,8 @@ int default_steps(std::size_t transitions) {
 /// of a difference over 1,000 of them.
 constexpr double worth_a_change = 0.003;
 
-// How much regularisation is right depends on how much of an increment is noise: on 10,000 transitions, sir (hardly any)
-// wants a fifth of what double_well (nearly all) does. So weight decay is searched by the held-out loss, from
+// How much regularisation is right depends on how much of an increment is noise: on 10,000 transitions, sir (hardly
+// any) wants a fifth of what double_well (nearly all) does. So weight decay is searched by the held-out loss, from
 // first_decay up or down by factors.
 constexpr double first_decay = 0.5;
 constexpr double decay_factor = 4;
@@ -198,7 +198,8 @@ Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatri
       }
     }
   }
-  densities().at("draw_transitions", model.settings.density.density)
+  densities()
+      .at("draw_transitions", model.settings.density.density)
       .draw(model.settings.density, model.shape, model.weights(), model.model->source, {z, state, atom, keep},
             streams.stream("increments"), v);
   Matrix next(rows, x.cols);

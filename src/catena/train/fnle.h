@@ -22,9 +22,10 @@ struct FnleSettings {
   static void fields(Self& c, Visit&& visit) {
     DensitySettings::fields(c.density, visit);
     DensityInputSettings::fields(c.inputs, visit);
-    visit(c.decay, "decay",
-          "weight decay at 10,000 transitions, less for more; takes weight_decay's place (0: found by the held-out loss)",
-          not_negative());
+    visit(
+        c.decay, "decay",
+        "weight decay at 10,000 transitions, less for more; takes weight_decay's place (0: found by the held-out loss)",
+        not_negative());
   }
 };
 

@@ -53,8 +53,8 @@ void train_network(TrainedModel& model, const std::string& name, const Objective
                                    {"seed", model.seed},
                                    {"rows", context.data.training_size()},
                                    {"features", model.features.to_json()}};
-  LoopResult result = train_loop(name, objective, context.data, loop, context.streams.child("train"),
-                                 context.parallel, context.progress, plan, identity);
+  LoopResult result = train_loop(name, objective, context.data, loop, context.streams.child("train"), context.parallel,
+                                 context.progress, plan, identity);
   TrainedNetwork& network = model.networks[name];
   network.weights = named_weights(objective.graph(), result.weights);
   network.curve = std::move(result.curve);

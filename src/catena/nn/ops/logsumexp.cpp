@@ -60,8 +60,6 @@ void tangent(const TangentCall& call) {
 
 }  // namespace
 
-Operation logsumexp_features() {
-  return {"logsumexp_features", "y = log Σ_f e^x_f", shape, forward, reverse, tangent};
-}
+Operation logsumexp_features() { return {"logsumexp_features", "y = log Σ_f e^x_f", shape, forward, reverse, tangent}; }
 
 }  // namespace catena::nn::ops
