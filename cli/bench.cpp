@@ -16,8 +16,10 @@ namespace catena::cli {
 void bench_peak(BenchContext& context);
 void bench_products(BenchContext& context);
 void bench_networks(BenchContext& context);
+void bench_fnse(BenchContext& context);
 void bench_tasks(BenchContext& context);
 void bench_fnle(BenchContext& context);
+void bench_mcmc(BenchContext& context);
 
 namespace {
 
@@ -28,7 +30,9 @@ const Registry<Benchmark>& benchmarks() {
         {"products", "the matrix products of dense layers", bench_products},
         {"networks", "the score network, forward and in training", bench_networks},
         {"fnle", "likelihoods of transitions: a training step, a posterior of 100 transitions", bench_fnle},
+        {"fnse", "1,000 draws from the posterior of a series by scores", bench_fnse},
         {"tasks", "transitions per second of each task on one core", bench_tasks},
+        {"mcmc", "effective draws per density of each Markov-chain kernel", bench_mcmc},
     };
     return Registry<Benchmark>("benchmark", std::move(list));
   }();

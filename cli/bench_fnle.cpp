@@ -43,7 +43,7 @@ void bench_fnle(BenchContext& context) {
   simulate::SimulationPlan plan;
   plan.proposal = task.proposal;
   plan.seed = 1;
-  const train::TrainingData data(simulate::simulate(task, plan, Parallel(1), silent_progress()), {});
+  train::TrainingData data(simulate::simulate(task, plan, Parallel(1), silent_progress()), {});
   context.record("fnle_train_step_ms", 1e3 * train_step_seconds(context, data), "ms",
                  "FNLE: forward, backward and AdamW at batch 1,000, one core");
 

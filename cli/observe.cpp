@@ -6,6 +6,7 @@
 #include "catena/core/version.h"
 #include "catena/files/csv.h"
 #include "catena/files/json.h"
+#include "catena/tasks/observe.h"
 #include "common.h"
 #include "task_flags.h"
 #include "verb.h"
@@ -32,31 +33,12 @@ int run(const Options& options) {
   check::that(truth != output, function, "--output", options.output,
               "no .json file: that one is for the true parameters");
 
-  const std::size_t d = task.prior.size();
-  Stream stream = Streams(options.common.seed).stream("observe");
-  std::vector<double> z(d);
-  Matrix theta(1, d);
-  stream.fill_normal(z);  // drawn even if θ is given, so that the series depends on the seed in the same way
-  if (options.theta.empty()) {
-    task.prior.to_theta(z, theta.row(0));
-  } else {
-    check::equal(function, "the number of values of --theta", options.theta.size(), d);
-    check::all_finite(function, "--theta", options.theta);
-    task.prior.to_z(options.theta, z);
-    std::ranges::copy(options.theta, theta.row(0).begin());
-  }
-  const Matrix series =
-      simulate::simulate_series(task, theta, static_cast<std::size_t>(options.transitions), stream).front();
-  for (const double value : series.values()) {
-    check::that(std::isfinite(value), function, "a state of the series", value, "finite: try another seed or --theta");
-  }
-
+  const tasks::Observation observation = tasks::observe(
+      function, task, static_cast<std::size_t>(options.transitions), options.common.seed, options.theta);
   files::Series file;
   file.names = task.simulator.state_names;
-  file.values = series;
-  if (task.simulator.uses_time) {
-    for (std::size_t t = 0; t < series.rows(); ++t) file.times.push_back(static_cast<double>(t));
-  }
+  file.values = observation.series;
+  file.times = observation.times;
   const nlohmann::json record = {{"catena_version", version()},
                                  {"task", task.name},
                                  {"task_version", task.version},
@@ -64,8 +46,8 @@ int run(const Options& options) {
                                  {"transitions", options.transitions},
                                  {"seed", options.common.seed},
                                  {"parameters", task.prior.names()},
-                                 {"theta", std::vector<double>(theta.row(0).begin(), theta.row(0).end())},
-                                 {"z", z}};
+                                 {"theta", observation.theta},
+                                 {"z", observation.z}};
   files::write_json(truth, record);
   files::write_csv(output, file);
   if (options.common.json) {

@@ -24,7 +24,7 @@ constexpr std::string_view function = "catena sample";
 struct Options {
   Common common;
   ChoiceFlags settings;
-  std::string model, observation, output;
+  std::string model, observation, output, state;
   int n = 1000;
 };
 
@@ -43,7 +43,8 @@ int run(const Options& options) {
       .series = series.values,
       .times = series.times,
       .draws = static_cast<std::size_t>(options.n),
-      .settings = options.settings.values(function, fmt::format("the method {}", model.method), sampler.settings)};
+      .settings = options.settings.values(function, fmt::format("the method {}", model.method), sampler.settings),
+      .state = options.state};
   const auto progress = options.common.make_progress();
   const sample::PosteriorDraws draws =
       sample::draw_posterior(request, Streams(options.common.seed), options.common.parallel(), *progress);
@@ -69,7 +70,7 @@ int run(const Options& options) {
     print_json(report);
   } else if (!options.common.quiet) {
     fmt::print("{}: {} draws from the posterior of {} transitions by {} in {:.2f} s\n", options.output, options.n,
-               series.values.rows() - 1, model.method, elapsed.count());
+               draws.info["transitions"].get<std::uint64_t>(), model.method, elapsed.count());
   }
   return exit_code(function, draws.outcome);
 }
@@ -82,6 +83,9 @@ Run set_up(CLI::App& app) {
       ->type_name("FILE");
   add_flag(app, options->n, "-n", "number of draws", at_least(1));
   app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
+  app.add_option("--state", options->state,
+                 "file of what is known so far: the observation goes on where it stopped, and is added to it")
+      ->type_name("FILE");
   for (const sample::PosteriorSampler& sampler : sample::posterior_samplers()) {
     options->settings.add(sampler.name, sampler.settings);
   }

@@ -42,7 +42,7 @@ int run(const Options& options) {
   const auto begin = std::chrono::steady_clock::now();
   const train::Method& method = train::methods().at(function, options.method);
   const auto progress = options.common.make_progress();
-  const train::TrainingData data(options.transitions, options.split);
+  train::TrainingData data(options.transitions, options.split);
   const train::MethodContext context{
       .data = data,
       .loop = options.loop,
@@ -53,7 +53,7 @@ int run(const Options& options) {
       .checkpoint = {options.output, options.checkpoint_seconds, options.resume}};
   const train::TrainedModel model = train::train(options.method, context);
   train::write_model(options.output, model);
-  train::remove_checkpoints(context, model);
+  train::remove_checkpoints(context);
 
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   Outcome outcome = Outcome::ok;
@@ -63,8 +63,10 @@ int run(const Options& options) {
   if (options.common.json) {
     print_json({{"output", options.output},
                 {"method", options.method},
-                {"transitions", data.training_size() + data.held_out().size()},
+                {"transitions", data.size()},
                 {"networks", summary_of(model)},
+                {"settings", model.settings},
+                {"notes", model.notes},
                 {"outcome", catena::name(outcome)},
                 {"seconds", elapsed.count()}});
   } else if (!options.common.quiet) {
@@ -86,7 +88,7 @@ Run set_up(CLI::App& app) {
   app.add_option("-o,--output", options->output, "model file to write (safetensors)")->required()->type_name("FILE");
   add_flags(app, options->loop);
   add_flag(app, options->split.held_out, "--held-out", "share of the transitions that decides when to stop",
-           between(0.0, 0.9));
+           between(0.001, 0.5));
   add_flag(app, options->checkpoint_seconds, "--checkpoint-seconds", "time between checkpoints", positive());
   app.add_flag("--resume", options->resume, "go on with the checkpoints of an interrupted run of the same settings");
   for (const train::Method& method : train::methods()) options->method_settings.add(method.name, method.settings);

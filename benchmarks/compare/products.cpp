@@ -44,8 +44,7 @@ int main() {
     AlignedVector<float> w(width * width, 0.01F);
     const double flops = 2.0 * width * width * lanes;
     float *a = w.data(), *b = x.view().data, *c = y.view().data;
-    const double tiles =
-        gflops(flops, [&] { nn::kernels::product({a, width, width, width, 1}, x, nullptr, y, false); });
+    const double tiles = gflops(flops, [&] { nn::kernels::product({a, width, width, width, 1}, x, nullptr, {}, y); });
     const double blas = gflops(flops, [&] {
       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, width, lanes, width, 1, a, width, b, lanes, 0, c, lanes);
     });

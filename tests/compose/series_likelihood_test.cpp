@@ -16,7 +16,7 @@ struct Trial {
       : model(train::testing::exact_gaussian_rw(2)),
         density(model),
         series(train::testing::gaussian_rw_series(2, transitions, 4)),
-        observed(observed_series("test", model.features, series, {})),
+        observed(observed_series("test", model, series, {})),
         likelihood(density, observed, Parallel(threads)) {}
 
   train::TrainedModel model;

@@ -188,17 +188,14 @@ std::vector<OperationCase> operation_cases() {
        {vector(7), vector(7)},
        {},
        [](const Operands& o) { return normalise(o.inputs[0], o.parameters[0], o.parameters[1]); }},
-      {"residual_norm",
-       {{7}, {7}, {7}},
-       {vector(7), vector(7), vector(7)},
+      {"residual_layer",
+       {{7}, {7}},
+       {matrix(7, 7), vector(7), vector(7), vector(7)},
        {},
        [](const Operands& o) {
-         ZBlock r = zip(o.inputs[0], o.inputs[1], std::plus<Z>());
-         for (std::size_t f = 0; f < r.size(); ++f) {
-           for (std::size_t l = 0; l < r[f].size(); ++l)
-             r[f][l] = gelu(r[f][l] + o.parameters[0][f]) + o.inputs[2][f][l];
-         }
-         return normalise(r, o.parameters[1], o.parameters[2]);
+         const ZBlock u = multiply_matrix(o.parameters[0], 7, o.inputs[0], &o.parameters[1]);
+         const ZBlock r = zip(map(zip(u, o.inputs[1], std::plus<Z>()), gelu), o.inputs[0], std::plus<Z>());
+         return normalise(r, o.parameters[2], o.parameters[3]);
        }},
       {"lane_dot",
        {{4}, {4}},

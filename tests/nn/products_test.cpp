@@ -42,10 +42,10 @@ TEST(Products, AgreeWithTheirSlowTwinForAllShapes) {
           for (const bool accumulate : {false, true}) {
             LaneBlock y = random_block(rows, lanes, 5);
             const LaneBlock before = y;
-            kernels::product({a, rows, cols, cols, 1}, x, accumulate ? nullptr : b.view().data, y, accumulate);
+            kernels::product({a, rows, cols, cols, 1}, x, b.view().data, accumulate ? y.view() : ConstBlock(), y);
             for (std::size_t i = 0; i < rows; ++i) {
               for (std::size_t l = 0; l < lanes; ++l) {
-                double sum = accumulate ? before(i, l) : b(0, i);
+                double sum = b(0, i) + (accumulate ? before(i, l) : 0.0F);
                 double absolute = std::abs(sum);
                 for (std::size_t k = 0; k < cols; ++k) {
                   sum += static_cast<double>(a[i * cols + k]) * x(k, l);
@@ -56,7 +56,7 @@ TEST(Products, AgreeWithTheirSlowTwinForAllShapes) {
             }
           }
           LaneBlock back(cols, lanes);
-          kernels::product({a, cols, rows, 1, cols}, g, nullptr, back, false);
+          kernels::product({a, cols, rows, 1, cols}, g, nullptr, {}, back);
           AlignedVector<float> outer(rows * cols, 1.0F);
           kernels::add_outer_product(g, x, outer.data());
           for (std::size_t k = 0; k < cols; ++k) {

@@ -47,7 +47,7 @@ TEST(EverySampler, OfTheProbabilityFlowHasItsOrderOnAMixture) {
         const std::vector<double> shares{0.05, 0.2, 0.37, 0.5, 0.8, 0.97};
         Matrix y(shares.size(), 1);
         for (std::size_t i = 0; i < shares.size(); ++i) y(i, 0) = source.quantile(shares[i], path.front().eta);
-        Engine engine(*score, sampler, shares.size());
+        Engine engine(*score, sampler, shares.size(), 100);
         for (std::size_t i = 0; i < steps; ++i) engine.step(path[i], path[i + 1], y, [](std::span<double>) {});
         double error = 0;
         for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -71,7 +71,7 @@ std::pair<double, double> mean_and_variance(const compose::SeriesScore& score, c
     Matrix y(2 + draws, 1);
     y(1, 0) = 1;
     std::size_t call = 0;
-    Engine engine(score, sampler, y.rows());
+    Engine engine(score, sampler, y.rows(), 100);
     engine.step(path[i], path[i + 1], y, [&](std::span<double> out) {
       std::ranges::fill(out, 0.0);
       out[2 + call++] = 1;
@@ -122,7 +122,7 @@ TEST(StochasticSamplers, AreOfStrongOrderOneBecauseTheirNoiseIsAdditive) {
   }
   const auto run = [&](const Sampler& sampler, std::size_t stride) {
     Matrix y(paths, 1);
-    Engine engine(*score, sampler, paths);
+    Engine engine(*score, sampler, paths, 100);
     for (std::size_t i = 0; i < fine; i += stride) {
       const Level &from = grid[i], &to = grid[i + stride];
       engine.step(from, to, y, [&](std::span<double> out) {

@@ -13,7 +13,7 @@ namespace catena::train {
 namespace {
 
 TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::json& settings, int steps) {
-  const TrainingData data(set, {});
+  TrainingData data(set, {});
   LoopSettings loop;
   loop.steps = steps;
   loop.batch_size = 200;
@@ -42,7 +42,7 @@ TEST(EveryDensity, LearnsGaussianRw) {
   const TrainingData data(set, {});
   const double s = data.features().all()[1].scale;
   double exact = 0;
-  const std::size_t held_out = data.held_out().size();
+  const std::size_t held_out = data.held_out_size();
   for (std::size_t r = set.size() - held_out; r < set.size(); ++r) {
     const double e = set.x_next(r, 0) - 0.9 * set.x(r, 0) - set.theta(r, 0);
     exact += (0.5 * e * e - std::log(s)) / static_cast<double>(held_out);

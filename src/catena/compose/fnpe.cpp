@@ -34,6 +34,8 @@ class Fnpe final : public SeriesScore {
     return Outcome::ok;
   }
 
+  bool follows_diffusion() const override { return transitions() == 1; }
+
   /// T local densities, each with noise η², narrow to η²/T.
   Eigen::VectorXd level_variances(double eta) const override {
     return shape_.precisions.cwiseInverse().array() + eta * eta / transitions();

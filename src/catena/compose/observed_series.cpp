@@ -6,8 +6,9 @@
 
 namespace catena::compose {
 
-ObservedSeries observed_series(std::string_view function, const train::Features& features, ConstMatrixView series,
+ObservedSeries observed_series(std::string_view function, const train::TrainedModel& model, ConstMatrixView series,
                                std::span<const double> times) {
+  const train::Features& features = model.features;
   check::equal(function, "the number of states of the series", series.cols, features.states());
   check::at_least(function, "the number of rows of the series", series.rows, std::size_t{2});
   for (std::size_t t = 0; t < series.rows; ++t) {
@@ -18,11 +19,10 @@ ObservedSeries observed_series(std::string_view function, const train::Features&
     check::all_finite(function, "the times of the series", times);
   }
   ObservedSeries observed{Matrix(series.rows - 1, features.size())};
-  std::vector<float> c(features.size());
+  std::vector<float> c(observed.c.values().size());
   for (std::size_t t = 0; t + 1 < series.rows; ++t) {
     const double time = features.uses_time() ? times[t] : 0;
-    features.apply(series.row(t), series.row(t + 1), time, c);
-    std::ranges::copy(c, observed.c.row(t).begin());
+    features.apply(series.row(t), series.row(t + 1), time, std::span(c).subspan(t * features.size(), features.size()));
     const double excess = features.excess(series.row(t), series.row(t + 1), time);
     if (excess > 0) ++observed.outside;
     if (excess > observed.worst_excess) {
@@ -30,6 +30,8 @@ ObservedSeries observed_series(std::string_view function, const train::Features&
       observed.worst_transition = t;
     }
   }
+  model.whiten(c);
+  std::ranges::copy(c, observed.c.values().begin());
   return observed;
 }
 

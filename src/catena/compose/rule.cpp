@@ -24,7 +24,7 @@ std::unique_ptr<SeriesScore> compose(std::string_view name, RuleInput input) {
   diffusion::check_schedule("compose", input.schedule);
   check_config("compose", input.settings);
   const Matrix& c = input.precisions;
-  if (c.rows() > 0 || rule.needs_precisions) {
+  if (c.rows() > 0 || (rule.needs_precisions && !input.series_precision)) {
     check::equal("compose", "rows of precisions", c.rows(), T);
     check::that(c.cols() == d || c.cols() == d * d, "compose", "columns of precisions", c.cols(),
                 fmt::format("{} (diagonal) or {} (full)", d, d * d));

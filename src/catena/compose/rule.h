@@ -2,7 +2,9 @@
 /// line of the list in rule.cpp.
 #pragma once
 
+#include <Eigen/Core>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "catena/compose/local_scores.h"
@@ -27,6 +29,8 @@ struct RuleInput {
   const LocalScores* source = nullptr;
   diffusion::Schedule schedule{};
   LocalPrecisions precisions{};
+  /// Λ(0) before repair, where the sums of a stream are all that is known (series_state.h); else from the precisions.
+  std::optional<Eigen::MatrixXd> series_precision = {};
   RuleSettings settings{};
 };
 

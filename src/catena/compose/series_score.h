@@ -34,6 +34,9 @@ class SeriesScore {
   /// Variances along the shape's axes of y = θ_a/m at noise η = σ/m: v + η² for a diffused Gaussian.
   virtual Eigen::VectorXd level_variances(double eta) const;
 
+  /// Whether the score is meant to be that of a diffused density, for which Tweedie's formula holds.
+  virtual bool follows_diffusion() const { return true; }
+
   /// Whether the rule's precision of the series had to be made positive definite at the start (`gauss`), and by how
   /// much: the largest eigenvalue of Λ₋, 0 if none.
   virtual double adjustment() const { return 0; }

@@ -50,11 +50,11 @@ struct ReferenceSettings {
 
 struct Reference {
   Outcome outcome = Outcome::ok;
-  Matrix draws;                     // n × d, near-independent
+  Matrix draws;                             // n × d, near-independent
   std::vector<sample::ChainHealth> health;  // of each parameter, over all kept draws of all chains
-  std::string method;               // "closed form" or "mcmc"
-  std::uint64_t evaluations = 0;    // of the likelihood of the whole series
-  double acceptance = 0;            // of the last round
+  std::string method;                       // "closed form" or "mcmc"
+  std::uint64_t evaluations = 0;            // of the likelihood of the whole series
+  double acceptance = 0;                    // of the last round
   int rounds = 0;
   int temperatures = 0;
 };

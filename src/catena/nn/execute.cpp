@@ -51,6 +51,33 @@ bool contains(std::span<const Value> values, int node) {
   return std::ranges::any_of(values, [&](Value v) { return v.node == node; });
 }
 
+/// Where a value lies inside another: the parts of a concatenation that nobody else consumes are computed in their
+/// places, so that it need not copy.
+struct Inside {
+  int whole = -1;  // none
+  std::size_t first_feature = 0;
+};
+
+std::vector<Inside> places_inside(std::span<const Node> nodes) {
+  std::vector<int> uses(nodes.size(), 0);
+  for (const Node& node : nodes) {
+    for (const int input : node.inputs) ++uses[static_cast<std::size_t>(input)];
+  }
+  std::vector<Inside> inside(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].operation == nullptr || nodes[i].operation->name != "concatenate") continue;
+    std::size_t feature = 0;
+    for (const int input : nodes[i].inputs) {
+      const auto k = static_cast<std::size_t>(input);
+      // One level only: a concatenation within another is copied.
+      const bool computed = nodes[k].operation != nullptr && nodes[k].operation->name != "concatenate";
+      if (computed && uses[k] == 1) inside[k] = {static_cast<int>(i), feature};
+      feature += nodes[k].features;
+    }
+  }
+  return inside;
+}
+
 }  // namespace
 
 Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpose) : graph_(&graph), capacity_(lanes) {
@@ -86,17 +113,37 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
   for (std::size_t i = 0; i < count; ++i) {
     for (const int input : nodes[i].inputs) last_use[static_cast<std::size_t>(input)] = i;
   }
+  const std::vector<Inside> inside = places_inside(nodes);
+  std::vector<std::size_t> begins(count);  // when a value's memory is first written: for a whole, with its first part
+  for (std::size_t i = count; i-- > 0;) {
+    begins[i] = i;
+    for (const int input : nodes[i].inputs) {
+      if (inside[static_cast<std::size_t>(input)].whole == static_cast<int>(i))
+        begins[i] = std::min(begins[i], static_cast<std::size_t>(input));
+    }
+  }
   Arena arena;
   std::vector<std::size_t> value(count), gradient(count), tangent(count), kept(count);
-  std::size_t scratch = 0;
+  std::size_t scratch = 0, scratch_rows = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
     const std::size_t size = nodes[i].features * stride;
-    const bool stays = keeps_values_ || nodes[i].operation == nullptr || last_use[i] == count;
-    value[i] = stays ? arena.take(size) : arena.take_until(size, i, last_use[i]);
+    const auto take_value = [&](std::size_t node) {
+      const bool stays = keeps_values_ || nodes[node].operation == nullptr || last_use[node] == count;
+      const std::size_t floats = nodes[node].features * stride;
+      value[node] = stays ? arena.take(floats) : arena.take_until(floats, i, last_use[node]);
+    };
+    if (inside[i].whole >= 0) {
+      const auto whole = static_cast<std::size_t>(inside[i].whole);
+      if (begins[whole] == i) take_value(whole);
+      value[i] = value[whole] + inside[i].first_feature * stride;
+    } else if (begins[i] == i) {
+      take_value(i);
+    }
     tangent[i] = arena.take(has_tangent[i] ? size : 0);
     kept[i] = arena.take(derivatives_ ? nodes[i].saved_features * stride : 0);
     scratch = std::max(scratch, nodes[i].scratch);
+    scratch_rows = std::max(scratch_rows, nodes[i].scratch_features * stride);
   }
   arena.forget();
   for (std::size_t i = count; i-- > 0;) {  // the reverse pass runs backwards: its clock is count − i
@@ -108,11 +155,16 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
   for (std::size_t user = count; user-- > 0;) {  // first written when its last consumer is replayed
     for (std::size_t i = 0; i < user; ++i) {
       if (!wants_gradient_[i] || last_use[i] != user || nodes[i].operation == nullptr) continue;
-      const std::size_t size = nodes[i].features * stride_of(nodes[i].lanes.count(capacity_));
-      gradient[i] = arena.take_until(size, count - user, count - i);
+      const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
+      if (inside[i].whole >= 0) {
+        gradient[i] = gradient[user] + inside[i].first_feature * stride;  // the whole's came first
+      } else {
+        gradient[i] = arena.take_until(nodes[i].features * stride, count - user, count - begins[i]);
+      }
     }
   }
   const std::size_t scratch_offset = arena.take(scratch);
+  const std::size_t scratch_rows_offset = arena.take(scratch_rows);
   memory_.assign(arena.size(), 0.0F);
   float* base = memory_.data();
   for (std::size_t i = 0; i < count; ++i) {
@@ -123,6 +175,7 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     saved_.push_back({derivatives_ ? base + kept[i] : nullptr, stride});
   }
   scratch_ = base + scratch_offset;
+  scratch_rows_ = base + scratch_rows_offset;
 
   for (std::size_t i = 0; i < count; ++i) {
     const Node& node = nodes[i];
@@ -162,21 +215,27 @@ Block Workspace::saved(int node, std::size_t lanes) const {
 }
 
 Operands Workspace::operands(const Step& step, std::size_t lanes) const {
+  const auto i = static_cast<std::size_t>(step.node);
+  const Node& node = graph_->nodes()[i];
   return {std::span(operand_values_).subspan(step.first_operand, step.operands),
           std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
           std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
-          graph_->nodes()[static_cast<std::size_t>(step.node)].attributes,
+          node.attributes,
           scratch_,
+          {scratch_rows_, node.scratch_features, node.lanes.count(lanes), values_[i].stride},
           lanes};
 }
 
 void Workspace::bind(std::span<const float> weights, std::size_t lanes) {
   CATENA_ASSERT(lanes > 0 && lanes <= capacity_);
   CATENA_ASSERT(weights.size() == graph_->parameter_count());
-  for (std::size_t k = 0; k < operand_nodes_.size(); ++k) {
-    operand_values_[k] = block(values_, operand_nodes_[k], lanes);
-    operand_gradients_[k] = block(gradients_, operand_nodes_[k], lanes);
-    operand_tangents_[k] = block(tangents_, operand_nodes_[k], lanes);
+  if (lanes != bound_lanes_) {
+    for (std::size_t k = 0; k < operand_nodes_.size(); ++k) {
+      operand_values_[k] = block(values_, operand_nodes_[k], lanes);
+      operand_gradients_[k] = block(gradients_, operand_nodes_[k], lanes);
+      operand_tangents_[k] = block(tangents_, operand_nodes_[k], lanes);
+    }
+    bound_lanes_ = lanes;
   }
   for (std::size_t k = 0; k < parameter_indices_.size(); ++k) {
     parameter_values_[k] = weights.data() + parameter_infos_[k]->offset;

@@ -76,11 +76,12 @@ class Workspace {
   bool keeps_values_ = false;
   AlignedVector<float> memory_;
   std::vector<Place> values_, gradients_, tangents_, saved_;
-  float* scratch_ = nullptr;
+  float *scratch_ = nullptr, *scratch_rows_ = nullptr;
   std::vector<Step> steps_;
   std::vector<bool> wants_gradient_;
   std::vector<int> operand_nodes_, parameter_indices_;
   // Per replay: views of the operands for the current number of lanes, and pointers into the current weights.
+  std::size_t bound_lanes_ = 0;
   std::vector<ConstBlock> operand_values_, operand_tangents_;
   std::vector<Block> operand_gradients_;
   std::vector<const float*> parameter_values_;

@@ -69,10 +69,11 @@ struct Node {
   Attributes attributes;
   std::size_t features = 0;
   Lanes lanes;
-  std::size_t saved_features = 0;  // floats per lane kept from the forward pass for derivatives
-  std::size_t scratch = 0;         // floats of memory in all
-  std::uint64_t depends_on = 0;    // bit i: depends on the i-th input
-  std::string name;                // inputs only
+  std::size_t saved_features = 0;    // floats per lane kept from the forward pass for derivatives
+  std::size_t scratch = 0;           // floats of memory in all
+  std::size_t scratch_features = 0;  // floats of memory per lane
+  std::uint64_t depends_on = 0;      // bit i: depends on the i-th input
+  std::string name;                  // inputs only
 };
 
 /// The recording. Values are appended in the order in which they will be computed.

@@ -18,6 +18,7 @@ namespace catena::nn::HWY_NAMESPACE {
 using kernels::Activation;
 using kernels::NormCall;
 using kernels::NormReverseCall;
+using kernels::NormSums;
 
 /// Calls body(f, l) at the start of every vector of every row.
 template <class Body>
@@ -149,150 +150,220 @@ void ScaleLanes(ConstBlock s, ConstBlock x, Block out, bool accumulate) {
   });
 }
 
-/// Calls body(chunk size, first lane) for chunks of four vectors and then of one: enough independent work to hide
-/// latency.
+/// Calls body(integral constant of the number of vectors, first lane) for chunks of four vectors (two where there are
+/// 16 registers) and what is left: enough independent work to hide latency, whose sums fit into the registers.
 template <class Body>
 HWY_INLINE void for_chunks(std::size_t lanes, Body body) {
+  constexpr std::size_t most = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
   const std::size_t n = hn::Lanes(D());
   const std::size_t end = padded_lanes(lanes);
-  std::size_t l = 0;
-  for (; l + 2 * n <= end; l += 2 * n) body(std::integral_constant<int, 2>(), l);
-  for (; l < end; l += n) body(std::integral_constant<int, 1>(), l);
+  for (std::size_t l = 0; l < end; l += most * n) {
+    const std::size_t vectors = std::min(most, (end - l) / n);
+    if (vectors == 1) body(std::integral_constant<int, 1>(), l);
+    if (vectors == 2) body(std::integral_constant<int, 2>(), l);
+    if (vectors == 3) body(std::integral_constant<int, 3>(), l);
+    if (vectors == 4) body(std::integral_constant<int, 4>(), l);
+  }
 }
 
-template <class F, bool keep, bool has_e, bool has_h>
-void normalise(const NormCall& call, F f) {
-  const std::size_t n = hn::Lanes(D());
+/// A row of a block and how far it is to the next. The chunks below hold these in local variables, because the compiler
+/// must assume that a store of a vector changes what a reference points to.
+template <class T>
+struct Row {
+  T* at;
+  std::size_t stride;
+  Row(BasicBlock<T> block, std::size_t lane) : at(block.data + lane), stride(block.stride) {}
+  HWY_INLINE void next() { at += stride; }
+};
+
+/// K vectors of lanes, all features.
+template <int K, bool keep, bool has_h, class F>
+HWY_NOINLINE void normalise_chunk(const NormCall& call, std::size_t first, F f) {
+  const D d;
+  const std::size_t n = hn::Lanes(d);
   const std::size_t features = call.u.features;
-  const float share = 1.0F / static_cast<float>(features);
-  for_chunks(call.u.lanes, [&](auto width, std::size_t first) {
-    constexpr int K = decltype(width)::value;
-    // Sums of r and r² around the lane's own first r, which lies within the spread of the others: no cancellation.
-    V sum[K], squares[K], origin[K];
-    for (int k = 0; k < K; ++k) sum[k] = squares[k] = hn::Zero(D());
-    for (std::size_t i = 0; i < features; ++i) {
-      const V bias = splat(call.b == nullptr ? 0.0F : call.b[i]);
-      for (int k = 0; k < K; ++k) {
-        const std::size_t l = first + static_cast<std::size_t>(k) * n;
-        V x = hn::Add(load(call.u, i, l), bias);
-        if constexpr (has_e) x = hn::Add(x, load(call.e, i, l));
-        V slope;
-        V r = f(x, keep ? &slope : nullptr);
-        if constexpr (keep) store(slope, call.slope, i, l);
-        if constexpr (has_h) r = hn::Add(r, load(call.h, i, l));
-        store(r, call.y, i, l);
-        if (i == 0) origin[k] = r;
-        const V deviation = hn::Sub(r, origin[k]);
-        sum[k] = hn::Add(sum[k], deviation);
-        squares[k] = hn::MulAdd(deviation, deviation, squares[k]);
-      }
-    }
-    V mean[K], inverse[K];
+  const V share = splat(1.0F / static_cast<float>(features));
+  const float none = 0;
+  const float* b = call.b == nullptr ? &none : call.b;
+  const std::size_t b_step = call.b == nullptr ? 0 : 1;
+  Row<const float> u(call.u, first), h(call.h, has_h ? first : 0);
+  Row<float> y(call.y, first), slopes(call.slope, keep ? first : 0), normalised(call.normalised, keep ? first : 0);
+
+  // Sums of r and r² around the lane's own first r, which lies within the spread of the others: no cancellation. The
+  // first feature is apart, so that the sums of the others stay in registers.
+  V r[K], origin[K], sum[K], squares[K];
+  const auto next_r = [&]() HWY_ATTR {
+    const V bias = splat(*b);
+    b += b_step;
     for (int k = 0; k < K; ++k) {
-      const V shift = hn::Mul(sum[k], splat(share));
-      const V variance = hn::NegMulAdd(shift, shift, hn::Mul(squares[k], splat(share)));
-      mean[k] = hn::Add(origin[k], shift);
-      inverse[k] = hn::Div(splat(1), hn::Sqrt(hn::Add(hn::Max(variance, hn::Zero(D())), splat(call.epsilon))));
-      if constexpr (keep) store(inverse[k], call.inverse_deviation, 0, first + static_cast<std::size_t>(k) * n);
+      const std::size_t l = static_cast<std::size_t>(k) * n;
+      V slope;
+      r[k] = f(hn::Add(hn::Load(d, u.at + l), bias), keep ? &slope : nullptr);
+      if constexpr (has_h) r[k] = hn::Add(r[k], hn::Load(d, h.at + l));
+      if constexpr (keep) hn::Store(slope, d, slopes.at + l);
+      hn::Store(r[k], d, y.at + l);
     }
-    for (std::size_t i = 0; i < features; ++i) {
-      const V gamma = splat(call.gamma[i]);
-      const V beta = splat(call.beta[i]);
-      for (int k = 0; k < K; ++k) {
-        const std::size_t l = first + static_cast<std::size_t>(k) * n;
-        const V normalised = hn::Mul(hn::Sub(load(call.y, i, l), mean[k]), inverse[k]);
-        if constexpr (keep) store(normalised, call.normalised, i, l);
-        store(hn::MulAdd(gamma, normalised, beta), call.y, i, l);
-      }
+    u.next(), y.next();
+    if constexpr (has_h) h.next();
+    if constexpr (keep) slopes.next();
+  };
+  next_r();
+  for (int k = 0; k < K; ++k) {
+    origin[k] = r[k];
+    sum[k] = squares[k] = hn::Zero(d);
+  }
+  for (std::size_t i = 1; i < features; ++i) {
+    next_r();
+    for (int k = 0; k < K; ++k) {
+      const V deviation = hn::Sub(r[k], origin[k]);
+      sum[k] = hn::Add(sum[k], deviation);
+      squares[k] = hn::MulAdd(deviation, deviation, squares[k]);
     }
-  });
+  }
+
+  V inverse[K], shift[K];  // x̂ = r·inverse − shift
+  for (int k = 0; k < K; ++k) {
+    const V mean = hn::Mul(sum[k], share);
+    const V variance = hn::NegMulAdd(mean, mean, hn::Mul(squares[k], share));
+    inverse[k] = hn::Div(splat(1), hn::Sqrt(hn::Add(hn::Max(variance, hn::Zero(d)), splat(call.epsilon))));
+    shift[k] = hn::Mul(hn::Add(origin[k], mean), inverse[k]);
+    if constexpr (keep) hn::Store(inverse[k], d, call.inverse_deviation.data + first + static_cast<std::size_t>(k) * n);
+  }
+
+  y = Row<float>(call.y, first);
+  const float* gammas = call.gamma;
+  const float* betas = call.beta;
+  for (std::size_t i = 0; i < features; ++i) {
+    const V gamma = splat(gammas[i]);
+    const V beta = splat(betas[i]);
+    for (int k = 0; k < K; ++k) {
+      const std::size_t l = static_cast<std::size_t>(k) * n;
+      const V x = hn::MulSub(hn::Load(d, y.at + l), inverse[k], shift[k]);
+      if constexpr (keep) hn::Store(x, d, normalised.at + l);
+      hn::Store(hn::MulAdd(gamma, x, beta), d, y.at + l);
+    }
+    y.next();
+    if constexpr (keep) normalised.next();
+  }
 }
 
 void ActivateAddNormalise(const NormCall& call) {
-  with_activation(call.f, [&](auto f) {
-    using F = decltype(f);
+  const auto run = [&](auto f) {
     const bool keep = call.slope.data != nullptr;
-    const bool e = call.e.data != nullptr;
     const bool h = call.h.data != nullptr;
-    if (keep) {
-      if (e && h) return normalise<F, true, true, true>(call, f);
-      if (e) return normalise<F, true, true, false>(call, f);
-      if (h) return normalise<F, true, false, true>(call, f);
-      return normalise<F, true, false, false>(call, f);
-    }
-    if (e && h) return normalise<F, false, true, true>(call, f);
-    if (e) return normalise<F, false, true, false>(call, f);
-    if (h) return normalise<F, false, false, true>(call, f);
-    return normalise<F, false, false, false>(call, f);
-  });
+    for_chunks(call.u.lanes, [&](auto width, std::size_t first) {
+      constexpr int K = decltype(width)::value;
+      if (keep && h) return normalise_chunk<K, true, true>(call, first, f);
+      if (keep) return normalise_chunk<K, true, false>(call, first, f);
+      if (h) return normalise_chunk<K, false, true>(call, first, f);
+      return normalise_chunk<K, false, false>(call, first, f);
+    });
+  };
+  if (call.gelu) return run(Gelu());
+  return run(Identity());
 }
 
-// With x̂ = (r − mean) v and v = 1/√(variance + ε), q = γ g:  ∂L/∂r = v (q − mean(q) − x̂ mean(q x̂)).
-void ActivateAddNormaliseReverse(const NormReverseCall& call) {
+/// K vectors of lanes, all features. `full`: all of these lanes count.
+/// With x̂ = (r − mean) v and v = 1/√(variance + ε), q = γ g:  ∂L/∂r = v (q − mean(q) − x̂ mean(q x̂)).
+template <int K, bool full>
+HWY_NOINLINE void normalise_reverse_chunk(const NormReverseCall& call, std::size_t first) {
   const D d;
   const std::size_t n = hn::Lanes(d);
   const std::size_t features = call.g.features;
   const std::size_t lanes = call.g.lanes;
-  const float share = 1.0F / static_cast<float>(features);
-  float* partial_gamma = call.partial;
-  float* partial_beta = call.partial + features * 16;
-  float* partial_b = call.partial + 2 * features * 16;
-  std::memset(call.partial, 0, 3 * features * 16 * sizeof(float));
-  const auto add_to = [&](float* where, V v) { hn::Store(hn::Add(hn::Load(d, where), v), d, where); };
-  for_chunks(lanes, [&](auto width, std::size_t first) {
-    constexpr int K = decltype(width)::value;
-    const bool full = first + K * n <= lanes;
-    hn::Mask<D> counts[K];
-    V q_sum[K], qx_sum[K], inverse[K];
+  const V share = splat(1.0F / static_cast<float>(features));
+  const float* gammas = call.gamma;
+  float* gamma_sums = call.sums.gamma;
+  float* beta_sums = call.sums.beta;
+  float* b_sums = call.sums.b;
+  const auto add_to = [](float* where, V v) { hn::Store(hn::Add(hn::Load(D(), where), v), D(), where); };
+  hn::Mask<D> counts[K];
+  V q_sum[K], qx_sum[K];
+  for (int k = 0; k < K; ++k) {
+    const std::size_t l = first + static_cast<std::size_t>(k) * n;
+    if constexpr (!full) counts[k] = hn::FirstN(d, l < lanes ? lanes - l : 0);
+    q_sum[k] = qx_sum[k] = hn::Zero(d);
+  }
+  const auto counted = [&](V v, int k) { return full ? v : hn::IfThenElseZero(counts[k], v); };
+
+  Row<const float> g(call.g, first), normalised(call.normalised, first), slopes(call.slope, first);
+  for (std::size_t i = 0; i < features; ++i) {
+    const V gamma = splat(gammas[i]);
+    V gamma_sum = hn::Zero(d);
+    V beta_sum = hn::Zero(d);
     for (int k = 0; k < K; ++k) {
-      const std::size_t l = first + static_cast<std::size_t>(k) * n;
-      counts[k] = hn::FirstN(d, l < lanes ? lanes - l : 0);
-      inverse[k] = load(call.inverse_deviation, 0, l);
-      q_sum[k] = qx_sum[k] = hn::Zero(d);
+      const std::size_t l = static_cast<std::size_t>(k) * n;
+      const V gk = hn::Load(d, g.at + l);
+      const V gx = hn::Mul(gk, hn::Load(d, normalised.at + l));
+      q_sum[k] = hn::MulAdd(gamma, gk, q_sum[k]);
+      qx_sum[k] = hn::MulAdd(gamma, gx, qx_sum[k]);
+      gamma_sum = hn::Add(gamma_sum, counted(gx, k));
+      beta_sum = hn::Add(beta_sum, counted(gk, k));
     }
-    for (std::size_t i = 0; i < features; ++i) {
-      const V gamma = splat(call.gamma[i]);
-      V gamma_sum = hn::Zero(d);
-      V beta_sum = hn::Zero(d);
-      for (int k = 0; k < K; ++k) {
-        const std::size_t l = first + static_cast<std::size_t>(k) * n;
-        const V g = load(call.g, i, l);
-        const V gx = hn::Mul(g, load(call.normalised, i, l));
-        q_sum[k] = hn::MulAdd(gamma, g, q_sum[k]);
-        qx_sum[k] = hn::MulAdd(gamma, gx, qx_sum[k]);
-        gamma_sum = hn::Add(gamma_sum, full ? gx : hn::IfThenElseZero(counts[k], gx));
-        beta_sum = hn::Add(beta_sum, full ? g : hn::IfThenElseZero(counts[k], g));
-      }
-      add_to(partial_gamma + i * 16, gamma_sum);
-      add_to(partial_beta + i * 16, beta_sum);
-    }
-    for (int k = 0; k < K; ++k) {
-      q_sum[k] = hn::Mul(q_sum[k], splat(share));
-      qx_sum[k] = hn::Mul(qx_sum[k], splat(share));
-    }
-    for (std::size_t i = 0; i < features; ++i) {
-      const V gamma = splat(call.gamma[i]);
-      V b_sum = hn::Zero(d);
-      for (int k = 0; k < K; ++k) {
-        const std::size_t l = first + static_cast<std::size_t>(k) * n;
-        const V centred = hn::MulSub(gamma, load(call.g, i, l), q_sum[k]);
-        const V r = hn::Mul(inverse[k], hn::NegMulAdd(load(call.normalised, i, l), qx_sum[k], centred));
-        const V x = hn::Mul(r, load(call.slope, i, l));
-        if (call.h.data != nullptr) store_or_add(r, call.h, i, l, call.add_h);
-        if (call.e.data != nullptr) store_or_add(x, call.e, i, l, call.add_e);
-        if (call.u.data != nullptr) store_or_add(x, call.u, i, l, call.add_u);
-        b_sum = hn::Add(b_sum, full ? x : hn::IfThenElseZero(counts[k], x));
-      }
-      add_to(partial_b + i * 16, b_sum);
-    }
-  });
-  const auto collect = [&](const float* partial, float* sums) {
-    if (sums == nullptr) return;
-    for (std::size_t i = 0; i < features; ++i) sums[i] += hn::GetLane(hn::SumOfLanes(d, hn::Load(d, partial + i * 16)));
+    add_to(gamma_sums + i * 16, gamma_sum);
+    add_to(beta_sums + i * 16, beta_sum);
+    g.next(), normalised.next();
+  }
+
+  // ∂L/∂r = γ (v g) − v mean(q) − x̂ v mean(q x̂)
+  V inverse[K];
+  for (int k = 0; k < K; ++k) {
+    inverse[k] = hn::Load(d, call.inverse_deviation.data + first + static_cast<std::size_t>(k) * n);
+    q_sum[k] = hn::Mul(hn::Mul(q_sum[k], share), inverse[k]);
+    qx_sum[k] = hn::Mul(hn::Mul(qx_sum[k], share), inverse[k]);
+  }
+  g = Row<const float>(call.g, first);
+  normalised = Row<const float>(call.normalised, first);
+  Row<float> gu(call.u, first), ge(call.e, first), gh(call.h, first);
+  const bool has_u = call.u.data != nullptr, has_e = call.e.data != nullptr, has_h = call.h.data != nullptr;
+  const bool add_u = call.add_u, add_e = call.add_e, add_h = call.add_h;
+  const auto put = [](V v, float* where, bool add) {
+    hn::Store(add ? hn::Add(hn::Load(D(), where), v) : v, D(), where);
   };
-  collect(partial_gamma, call.gamma_gradient);
-  collect(partial_beta, call.beta_gradient);
-  collect(partial_b, call.b);
+  for (std::size_t i = 0; i < features; ++i) {
+    const V gamma = splat(gammas[i]);
+    V r[K], x[K];
+    V b_sum = hn::Zero(d);
+    for (int k = 0; k < K; ++k) {
+      const std::size_t l = static_cast<std::size_t>(k) * n;
+      const V centred = hn::MulSub(gamma, hn::Mul(hn::Load(d, g.at + l), inverse[k]), q_sum[k]);
+      r[k] = hn::NegMulAdd(hn::Load(d, normalised.at + l), qx_sum[k], centred);
+      x[k] = hn::Mul(r[k], hn::Load(d, slopes.at + l));
+      b_sum = hn::Add(b_sum, counted(x[k], k));
+    }
+    add_to(b_sums + i * 16, b_sum);
+    if (has_h) {
+      for (int k = 0; k < K; ++k) put(r[k], gh.at + static_cast<std::size_t>(k) * n, add_h);
+    }
+    if (has_e) {
+      for (int k = 0; k < K; ++k) put(x[k], ge.at + static_cast<std::size_t>(k) * n, add_e);
+    }
+    if (has_u) {
+      for (int k = 0; k < K; ++k) put(x[k], gu.at + static_cast<std::size_t>(k) * n, add_u);
+    }
+    g.next(), normalised.next(), slopes.next(), gu.next(), ge.next(), gh.next();
+  }
+}
+
+void ActivateAddNormaliseReverse(const NormReverseCall& call) {
+  const std::size_t n = hn::Lanes(D());
+  for_chunks(call.g.lanes, [&](auto width, std::size_t first) {
+    constexpr int K = decltype(width)::value;
+    if (first + K * n <= call.g.lanes) return normalise_reverse_chunk<K, true>(call, first);
+    return normalise_reverse_chunk<K, false>(call, first);
+  });
+}
+
+void AddNormSums(const NormSums& sums, float* b, float* gamma, float* beta) {
+  const D d;
+  const auto collect = [&](const float* partial, float* to) {
+    if (to == nullptr) return;
+    for (std::size_t i = 0; i < sums.features; ++i)
+      to[i] += hn::GetLane(hn::SumOfLanes(d, hn::Load(d, partial + i * 16)));
+  };
+  collect(sums.b, b);
+  collect(sums.gamma, gamma);
+  collect(sums.beta, beta);
 }
 
 void ActivateAddNormaliseTangent(ConstBlock slope, ConstBlock normalised, ConstBlock inverse_deviation,
@@ -389,6 +460,7 @@ HWY_EXPORT(DotFeatures);
 HWY_EXPORT(ScaleLanes);
 HWY_EXPORT(ActivateAddNormalise);
 HWY_EXPORT(ActivateAddNormaliseReverse);
+HWY_EXPORT(AddNormSums);
 HWY_EXPORT(ActivateAddNormaliseTangent);
 HWY_EXPORT(Fourier);
 HWY_EXPORT(LogSumExpRows);
@@ -423,6 +495,9 @@ void scale_lanes(ConstBlock s, ConstBlock x, Block out, bool accumulate) {
 void activate_add_normalise(const NormCall& call) { HWY_DYNAMIC_DISPATCH(ActivateAddNormalise)(call); }
 void activate_add_normalise_reverse(const NormReverseCall& call) {
   HWY_DYNAMIC_DISPATCH(ActivateAddNormaliseReverse)(call);
+}
+void add_norm_sums(const NormSums& sums, float* b, float* gamma, float* beta) {
+  HWY_DYNAMIC_DISPATCH(AddNormSums)(sums, b, gamma, beta);
 }
 void activate_add_normalise_tangent(ConstBlock slope, ConstBlock normalised, ConstBlock inverse_deviation,
                                     const float* gamma, ConstBlock u, ConstBlock e, ConstBlock h, Block y) {

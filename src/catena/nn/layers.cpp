@@ -48,11 +48,12 @@ Value layer_norm(Graph& graph, const std::string& name, Value x) {
 
 Value residual_layer(Graph& graph, const std::string& name, Value h, Value e) {
   const std::size_t features = graph.features(h);
-  const Value u = dense(graph, name, h, features, {.bias = false});
+  const Parameter weight =
+      graph.parameter({.name = name + ".weight", .rows = features, .cols = features, .init = Init::scaled_normal});
   return graph.apply(
-      "residual_norm", {u, e, h},
-      {vector(graph, name + ".bias", features, Init::zeros), vector(graph, name + ".gamma", features, Init::ones),
-       vector(graph, name + ".beta", features, Init::zeros)});
+      "residual_layer", {h, e},
+      {weight, vector(graph, name + ".bias", features, Init::zeros),
+       vector(graph, name + ".gamma", features, Init::ones), vector(graph, name + ".beta", features, Init::zeros)});
 }
 
 Value fourier_features(Graph& graph, const std::string& name, Value x, std::size_t count, double spread) {

@@ -20,7 +20,8 @@ struct ShapeCall {
   std::size_t features = 0;
   Lanes lanes{};
   std::size_t saved_features = 0;
-  std::size_t scratch = 0;
+  std::size_t scratch = 0;           // floats in all
+  std::size_t scratch_features = 0;  // floats per lane
 };
 
 /// What every replay of a node on a block sees. Blocks carry the number of lanes that count; memory up to the next
@@ -31,6 +32,7 @@ struct Operands {
   std::span<const ParameterInfo* const> shapes;
   const Attributes& attributes;
   float* scratch;           // as many floats as the shape rule asked for, not kept between calls
+  Block scratch_rows;       // likewise, `scratch_features` × lanes
   std::size_t block_lanes;  // lanes of the block, whatever lanes this node has
 };
 

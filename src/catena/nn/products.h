@@ -17,8 +17,8 @@ struct Coefficients {
   std::size_t rows, cols, row_step, col_step;
 };
 
-/// y = A x + b (b null: none), or y += A x with `accumulate`. x: [cols × lanes], y: [rows × lanes].
-void product(const Coefficients& a, ConstBlock x, const float* b, Block y, bool accumulate);
+/// y = A x + b + z; b and z with null data are left out, and z may be y. x: [cols × lanes], y and z: [rows × lanes].
+void product(const Coefficients& a, ConstBlock x, const float* b, ConstBlock z, Block y);
 
 /// w_ik += Σ_l g_il x_kl over exactly the lanes that count; w is row-major [g.features × x.features].
 void add_outer_product(ConstBlock g, ConstBlock x, float* w);

@@ -21,16 +21,6 @@ using V = hn::Vec<D>;
 
 HWY_INLINE V splat(float value) { return hn::Set(D(), value); }
 
-/// 1/v. AVX-512's estimate has 14 bits, so that one Newton step reaches the last place; elsewhere division is exact.
-HWY_INLINE V reciprocal(V v) {
-#if HWY_TARGET <= HWY_AVX3
-  const V estimate = hn::ApproximateReciprocal(v);
-  return hn::Mul(estimate, hn::NegMulAdd(v, estimate, splat(2)));
-#else
-  return hn::Div(splat(1), v);
-#endif
-}
-
 /// e^x = 2^k e^r with |r| ≤ ½ log 2, where e^r = 1 + r + r² p(r); p is a Chebyshev fit of degree 4 with relative error
 /// 1.1e-8. Arguments are cut to ±87, where results are still normal numbers.
 HWY_INLINE V exp_cut(V x) {
@@ -50,15 +40,24 @@ HWY_INLINE V exp_cut(V x) {
   return hn::Mul(p, hn::BitCast(d, power));
 }
 
-/// 2^t to 7.5e-8 (relative), cut at |t| = 126: t = k + f with |f| ≤ ½, where adding 1.5·2²³ leaves k in the low bits of
-/// the sum, and a near-minimax polynomial of degree 5 for 2^f, whose exponent k is then added to as an integer.
-HWY_INLINE V exp2_cut(V t) {
+/// x cut to ±limit.
+HWY_INLINE V cut(V x, float limit) {
+#if HWY_TARGET <= HWY_AVX3
+  return V{_mm512_range_ps(x.raw, splat(limit).raw, 2)};  // 2: the smaller magnitude, with the sign of x
+#else
+  return hn::Min(hn::Max(x, splat(-limit)), splat(limit));
+#endif
+}
+
+/// 2^(a b) to 7.5e-8 (relative) for |a b| ≤ 126: a b = k + f with |f| ≤ ½, where adding 1.5·2²³ leaves k in the low
+/// bits of the sum, and a near-minimax polynomial of degree 5 for 2^f, whose exponent k is then added to as an integer.
+/// The product is an argument because fused multiply-adds then never round it.
+HWY_INLINE V exp2_of_product(V a, V b) {
   const D d;
   const hn::RebindToSigned<D> di;
   const V round = splat(12582912.0F);
-  t = hn::Min(hn::Max(t, splat(-126)), splat(126));
-  const V shifted = hn::Add(t, round);
-  const V f = hn::Sub(t, hn::Sub(shifted, round));
+  const V shifted = hn::MulAdd(a, b, round);
+  const V f = hn::MulSub(a, b, hn::Sub(shifted, round));
   V p = splat(0.0013276460598F);
   p = hn::MulAdd(p, f, splat(0.0096755412435F));
   p = hn::MulAdd(p, f, splat(0.0555071330874F));
@@ -73,7 +72,7 @@ struct Logistic {
   V s, complement;
 };
 HWY_INLINE Logistic logistic_from(V exp_of_minus_x) {
-  const V s = reciprocal(hn::Add(splat(1), exp_of_minus_x));
+  const V s = hn::Div(splat(1), hn::Add(splat(1), exp_of_minus_x));
   return {s, hn::Mul(exp_of_minus_x, s)};
 }
 HWY_INLINE Logistic logistic(V x) { return logistic_from(exp_cut(hn::Neg(x))); }
@@ -85,9 +84,10 @@ struct Gelu {
   HWY_INLINE V operator()(V x, V* slope) const {
     constexpr float c = 1.5957691216057308F;   // 2√(2/π)
     constexpr float to_two = -1.44269504089F;  // e^−2u = 2^(−2u log₂ e)
-    const V x2 = hn::Mul(x, x);
-    const V t = hn::Mul(x, hn::MulAdd(x2, splat(to_two * c * 0.044715F), splat(to_two * c)));
-    const Logistic l = logistic_from(exp2_cut(t));
+    const V near = cut(x, 10);                 // e^−2u is 2^±126 there
+    const V x2 = hn::Mul(near, near);
+    const V factor = hn::MulAdd(x2, splat(to_two * c * 0.044715F), splat(to_two * c));
+    const Logistic l = logistic_from(exp2_of_product(near, factor));
     const V y = hn::Mul(x, l.s);
     if (slope != nullptr) {
       // s + x s(1 − s)·2u' = s + y(1 − s)·2u'

@@ -27,12 +27,12 @@ struct Round {
   double ess = 0;
 };
 
-/// Up to this dimension independent proposals are accepted often enough to beat gradients; see `catena bench --only mcmc`.
-constexpr std::size_t few_dimensions = 8;
+/// Up to this dimension independent proposals are accepted often enough to beat gradients: `catena bench --only mcmc`.
+constexpr std::size_t few_dimensions = 10;
 
 std::string automatic(const Target& target) {
   if (target.dimension() <= few_dimensions) return "cloud";
-  return target.has_gradient() ? "nuts" : "slice";
+  return target.has_gradient() ? "hmc" : "slice";
 }
 
 class Run {
@@ -97,13 +97,16 @@ class Run {
         length = first_length();
       } else {
         kernel_->learn(thin(traces(), std::min(largest_cloud, kept() * info().chains)));
-        warm_up(settings_.warm_up / 2);
+        warm_up(warm_up_steps() / 2);
         forget();
         length = 2 * done;
       }
     }
     result_.z = thin(traces(), draws_);
   }
+
+  /// All chains teach the kernel together, so one alone needs more steps; a step size takes some dozens in any case.
+  int warm_up_steps() const { return settings_.warm_up >= 0 ? settings_.warm_up : 64 + 1000 / settings_.chains; }
 
   std::size_t first_length() const {
     const double least = std::max(wanted_ess_, static_cast<double>(draws_)) / settings_.chains;
@@ -135,7 +138,7 @@ class Run {
     for (std::size_t c = 0; c < info().chains; ++c) chains_.streams.push_back(streams_.stream(name, c));
     kernel_->learn(start_.points.back());
     kernel_->init(target_, chains_);
-    warm_up(settings_.warm_up);
+    warm_up(warm_up_steps());
     forget();
   }
 

@@ -29,7 +29,7 @@ struct McmcSettings {
   int chains = 100;
   int population = 400;
   int moves = 3;
-  int warm_up = 160;
+  int warm_up = -1;
   int round = 32;
   int most_steps = 100'000;
   double largest_r_hat = 1.01;
@@ -47,7 +47,8 @@ struct McmcSettings {
     visit(c.population, "population", "points carried from the prior to the posterior to start chains from",
           at_least(16));
     visit(c.moves, "moves", "moves of each point at each temperature of the start", at_least(1));
-    visit(c.warm_up, "warm_up", "steps that adapt the kernel and are not kept", at_least(0));
+    visit(c.warm_up, "warm_up", "steps that adapt the kernel and are not kept; -1: 64, and more for few chains",
+          at_least(-1));
     visit(c.round, "round", "least number of steps before the chains are examined; doubled until they agree",
           at_least(8));
     visit(c.most_steps, "most_steps", "steps of each chain after which it ends, mixed or not", at_least(8));

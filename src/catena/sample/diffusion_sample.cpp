@@ -13,19 +13,19 @@ namespace {
 struct BlockInfo {
   Outcome outcome = Outcome::ok;
   std::size_t evaluations = 0;
-  std::size_t diverged = 0;
+  std::size_t diverged = 0, cuts = 0;
 };
 
 /// All levels for the particles of one block.
 BlockInfo run_block(const compose::SeriesScore& score, const Sampler& sampler, const SampleSettings& settings,
                     const std::vector<Level>& path, Stream stream, MatrixView y) {
   const Noise noise = [&](std::span<double> out) { stream.fill_normal(out); };
-  Engine engine(score, sampler, y.rows);
+  Engine engine(score, sampler, y.rows, settings.largest_z);
   engine.start(path.front(), y, noise);
   for (std::size_t i = 0; i + 1 < path.size(); ++i) engine.step(path[i], path[i + 1], y, noise);
   if (settings.denoise) engine.denoise(path.back(), y);
 
-  BlockInfo info{engine.outcome(), engine.evaluations(), 0};
+  BlockInfo info{engine.outcome(), engine.evaluations(), 0, engine.cuts()};
   for (std::size_t p = 0; p < y.rows; ++p) {
     info.diverged += !std::ranges::all_of(y.row(p), [](double value) { return std::isfinite(value); });
   }
@@ -37,6 +37,7 @@ void merge(SampleInfo& all, const BlockInfo& block) {
   if (all.outcome == Outcome::ok) all.outcome = block.outcome;
   all.evaluations = std::max(all.evaluations, block.evaluations);
   all.diverged += block.diverged;
+  all.cuts += block.cuts;
 }
 
 }  // namespace

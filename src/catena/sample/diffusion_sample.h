@@ -23,6 +23,7 @@ struct SampleSettings {
   double end_width = 0.05;  // Tweedie's step then loses at most 0.05² = 0.25 % of the variance
   double smallest_a = 0;
   bool denoise = true;
+  double largest_z = 5;
   int block = 128;
 
   template <class Self, class Visit>
@@ -33,6 +34,7 @@ struct SampleSettings {
           positive());
     visit(c.smallest_a, "smallest_a", "never end below this a, however narrow the posterior", between(0.0, 0.5));
     visit(c.denoise, "denoise", "end with Tweedie's step to a = 0", anything());
+    visit(c.largest_z, "largest_z", "no estimate of z beyond so many standard deviations of the prior", positive());
     visit(c.block, "block", "particles that move together", at_least(1));
   }
 };
@@ -41,6 +43,7 @@ struct SampleInfo {
   Outcome outcome = Outcome::ok;
   std::size_t evaluations = 0;  // of the series' score, per particle
   std::size_t diverged = 0;     // particles with values that are not finite
+  std::size_t cuts = 0;         // estimates that were cut at largest_z
   double a_end = 0;             // where the levels ended, before Tweedie's step
 };
 

@@ -25,8 +25,8 @@ std::vector<Level> levels(const diffusion::Schedule& schedule, std::size_t steps
   return result;
 }
 
-Engine::Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles)
-    : score_(score), sampler_(sampler) {
+Engine::Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles, double largest)
+    : score_(score), sampler_(sampler), largest_(largest) {
   const std::size_t d = score.dimension();
   theta_a_ = stage_ = noise_ = Matrix(particles, d);
   slopes_.assign(static_cast<std::size_t>(sampler.stages), Matrix(particles, d));
@@ -41,6 +41,16 @@ void Engine::score_of_y(const Level& level, ConstMatrixView y, MatrixView out) {
   if (outcome_ == Outcome::ok) outcome_ = outcome;
   map(out) *= level.m;
   ++evaluations_;
+  if (!score_.follows_diffusion()) return;
+  const double eta_squared = level.eta * level.eta;
+  for (std::size_t p = 0; p < y.rows; ++p) {
+    for (std::size_t i = 0; i < y.cols; ++i) {
+      const double estimate = y(p, i) + eta_squared * out(p, i);
+      if (std::abs(estimate) <= largest_ || std::isnan(estimate)) continue;
+      out(p, i) = (std::copysign(largest_, estimate) - y(p, i)) / eta_squared;
+      ++cuts_;
+    }
+  }
 }
 
 void Engine::start(const Level& level, MatrixView y, const Noise& noise) {
@@ -51,7 +61,8 @@ void Engine::start(const Level& level, MatrixView y, const Noise& noise) {
   const Outcome outcome = score_(origin, level.a, slope);
   if (outcome_ == Outcome::ok) outcome_ = outcome;
   ++evaluations_;
-  const Eigen::RowVectorXd mean = level.m * map(slope.view()) * axes * variances.asDiagonal() * axes.transpose();
+  Eigen::RowVectorXd mean = level.m * map(slope.view()) * axes * variances.asDiagonal() * axes.transpose();
+  if (mean.allFinite()) mean = mean.cwiseMin(largest_).cwiseMax(-largest_);
   noise(noise_.values());
   map(y) = map(noise_.view()) * variances.cwiseSqrt().asDiagonal() * axes.transpose();
   map(y).rowwise() += mean;

@@ -33,7 +33,9 @@ using Noise = std::function<void(std::span<double>)>;
 /// What the steps of one block of particles share; y = θ_a/m, one particle a row.
 class Engine {
  public:
-  Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles);
+  /// `largest` bounds the estimate E[θ | θ_a] = y + η² s_y that every score stands for, in each coordinate: beyond a few
+  /// deviations of the prior networks have never been, and summed errors could drive particles away for good.
+  Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles, double largest);
 
   /// y ~ N(μ, V) at the first level, a guess at the diffused posterior: V from the rule's shape, μ one Newton step
   /// from 0. Exact where the posterior is Gaussian with that shape.
@@ -45,16 +47,19 @@ class Engine {
 
   /// Calls of the score so far, each for all particles of the block.
   std::size_t evaluations() const { return evaluations_; }
+  /// How often a coordinate's estimate was cut at `largest`.
+  std::size_t cuts() const { return cuts_; }
   /// The first outcome of the score that was not ok.
   Outcome outcome() const { return outcome_; }
 
  private:
-  /// s_y(y) = m s(m y, a)
+  /// s_y(y) = m s(m y, a), cut so that |y + η² s_y| ≤ largest
   void score_of_y(const Level& level, ConstMatrixView y, MatrixView out);
 
   const compose::SeriesScore& score_;
   const Sampler& sampler_;
-  std::size_t evaluations_ = 0;
+  double largest_;
+  std::size_t evaluations_ = 0, cuts_ = 0;
   Outcome outcome_ = Outcome::ok;
   Matrix theta_a_, stage_, noise_;
   std::vector<Matrix> slopes_;

@@ -3,6 +3,8 @@
 #include <chrono>
 
 #include "catena/compose/network_scores.h"
+#include "catena/compose/series_state.h"
+#include "catena/core/check.h"
 
 namespace catena::sample {
 namespace {
@@ -11,41 +13,89 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// Composition and sampling, whatever the source of the scores.
+PosteriorDraws draw_from(const FnsePosteriorSettings& settings, compose::RuleInput input, std::size_t count,
+                         const Streams& streams, const Parallel& parallel, Progress& progress) {
+  const auto begin = std::chrono::steady_clock::now();
+  PosteriorDraws result;
+  const auto score = compose::compose(settings.rule, std::move(input));
+  Draws draws = diffusion_sample(*score, count, settings.sample, streams, parallel, progress);
+  result.info = {{"settings", to_json(settings)},
+                 {"adjustment", score->adjustment()},
+                 {"evaluations", draws.info.evaluations},
+                 {"diverged", draws.info.diverged},
+                 {"cuts", draws.info.cuts},
+                 {"a_end", draws.info.a_end},
+                 {"seconds", {{"sample", seconds_since(begin)}}}};
+  result.outcome = draws.info.outcome;
+  result.z = std::move(draws.z);
+  return result;
+}
+
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
                     const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<FnsePosteriorSettings>("sample", request.settings);
   const compose::ScoreModel model(request.model);
   const auto scores = compose::network_scores(model, observed);
   const auto begin = std::chrono::steady_clock::now();
-
-  PosteriorDraws result;
-  result.info["settings"] = to_json(settings);
+  Outcome outcome = Outcome::ok;
   compose::RuleInput input{.source = scores.get(), .schedule = model.schedule, .settings = settings.compose};
   if (settings.precisions == "amortised") {
     input.precisions = compose::amortised_precisions(model, observed);
   } else if (compose::rules().at("sample", settings.rule).needs_precisions) {
     LocalPrecisionResult local = local_precisions(
         *scores, model.schedule, {.diagonal = settings.precisions == "sampled"}, streams, parallel, progress);
-    result.outcome = local.info.outcome;
+    outcome = local.info.outcome;
     input.precisions = std::move(local.precisions);
   }
-  result.info["seconds"]["precisions"] = seconds_since(begin);
-  const auto composed = std::chrono::steady_clock::now();
-  const auto score = compose::compose(settings.rule, std::move(input));
-  result.info["adjustment"] = score->adjustment();
+  const double seconds = seconds_since(begin);
+  PosteriorDraws result = draw_from(settings, std::move(input), request.draws, streams, parallel, progress);
+  result.info["seconds"]["precisions"] = seconds;
+  if (outcome != Outcome::ok) result.outcome = outcome;
+  return result;
+}
 
-  Draws draws = diffusion_sample(*score, request.draws, settings.sample, streams, parallel, progress);
-  result.info["seconds"]["sample"] = seconds_since(composed);
-  result.info["evaluations"] = draws.info.evaluations;
-  result.info["diverged"] = draws.info.diverged;
-  result.info["a_end"] = draws.info.a_end;
-  if (result.outcome == Outcome::ok) result.outcome = draws.info.outcome;
-  result.z = std::move(draws.z);
+/// The new rows with the last state of the stream before them.
+Matrix joined(const std::vector<double>& last, ConstMatrixView rows) {
+  Matrix series(rows.rows + (last.empty() ? 0 : 1), rows.cols);
+  std::ranges::copy(last, series.values().begin());
+  for (std::size_t r = 0; r < rows.rows; ++r) {
+    std::ranges::copy(rows.row(r), series.row(series.rows() - rows.rows + r).begin());
+  }
+  return series;
+}
+
+PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
+                           Progress& progress) {
+  const auto settings = from_json<FnsePosteriorSettings>("sample", request.settings);
+  check::that(settings.rule == "gauss" && settings.precisions == "amortised", "sample",
+              "the rule of a state file", settings.rule, "gauss with amortised precisions");
+  const compose::ScoreModel model(request.model);
+  compose::SeriesState state = std::filesystem::exists(request.state)
+                                   ? compose::read_state(request.state, model)
+                                   : compose::SeriesState(model);
+  check::equal("sample", "the number of states of the series", request.series.cols, model.model->features.states());
+  const Matrix series = joined(state.last_state, request.series);
+  std::vector<double> times(request.times.begin(), request.times.end());
+  if (!times.empty() && !state.last_state.empty()) times.insert(times.begin(), state.last_time);
+  compose::ObservedSeries observed = compose::observed_series("sample", request.model, series, times);
+  state.add(model, observed);
+  state.last_state.assign(series.row(series.rows() - 1).begin(), series.row(series.rows() - 1).end());
+  if (!times.empty()) state.last_time = times.back();
+
+  const auto scores = compose::state_scores(model, state);
+  compose::RuleInput input{.source = scores.get(), .schedule = model.schedule, .settings = settings.compose};
+  input.series_precision = state.precision();
+  PosteriorDraws result = draw_from(settings, std::move(input), request.draws, streams, parallel, progress);
+  result.info["transitions"] = state.transitions;
+  result.info["new_transitions"] = observed.transitions();
+  result.observed = std::move(observed);
+  compose::write_state(request.state, model, state);
   return result;
 }
 
 }  // namespace
 
-PosteriorSampler fnse_posterior_sampler() { return {"fnse", describe_fields<FnsePosteriorSettings>(), draw}; }
+PosteriorSampler fnse_posterior_sampler() { return {"fnse", describe_fields<FnsePosteriorSettings>(), draw, draw_stream}; }
 
 }  // namespace catena::sample

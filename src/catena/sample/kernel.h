@@ -86,7 +86,7 @@ struct KernelContext {
   std::size_t dimension = 0;
   std::size_t chains = 0;
   bool dense = true;
-  int tree_depth = 10;          // nuts: at most 2^depth leapfrog steps
+  int tree_depth = 10;            // nuts: at most 2^depth leapfrog steps
   std::string tempered_kernel{};  // tempering: what moves the chains at each temperature
   const Start* start = nullptr;
   Streams streams{0};

@@ -15,7 +15,7 @@ namespace catena::sample {
 
 namespace {
 
-constexpr double largest_stretch = 2;  // goodman2010's a
+constexpr double largest_stretch = 2;   // goodman2010's a
 constexpr double lattice_noise = 0.02;  // in standard deviations: every point can be reached, not a lattice only
 
 class Ensemble final : public Kernel {
@@ -42,8 +42,9 @@ class Ensemble final : public Kernel {
       Stream& stream = chains.streams[c];
       const auto other = [&] { return chains.z.row(other_begin + stream.integer(other_end - other_begin)); };
       const auto proposal = proposals_.row(c - begin);
-      log_correction_[c - begin] = stream.integer(2) == 0 ? stretch(chains.z.row(c), other(), stream, proposal)
-                                                          : difference(chains.z.row(c), other(), other(), stream, proposal);
+      log_correction_[c - begin] = stream.integer(2) == 0
+                                       ? stretch(chains.z.row(c), other(), stream, proposal)
+                                       : difference(chains.z.row(c), other(), other(), stream, proposal);
     }
     const MatrixView proposals = proposals_.view().slice_rows(0, end - begin);
     return metropolis(target, proposals, log_correction_, begin, scratch_, chains);

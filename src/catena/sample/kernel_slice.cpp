@@ -41,9 +41,9 @@ class Slice final : public Kernel {
  private:
   struct Walker {
     std::size_t axis = 0;
-    double level = 0;           // log of the slice's height
-    double low = 0, high = 0;   // the interval, in widths of the metric; the chain stands at 0
-    int low_left = 0;           // step-outs that this end may still make
+    double level = 0;          // log of the slice's height
+    double low = 0, high = 0;  // the interval, in widths of the metric; the chain stands at 0
+    int low_left = 0;          // step-outs that this end may still make
     int high_left = 0;
     bool low_open = true, high_open = true;
     double x = 0;  // the point of the interval that was asked about

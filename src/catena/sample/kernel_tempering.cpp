@@ -47,7 +47,8 @@ class Tempering final : public Kernel {
     const std::vector<Matrix>& points = context_.start->points;
     for (std::size_t k = 0; k + 1 < betas_.size(); ++k) {
       const Matrix& population = points[points.size() - 1 - k];
-      Rung rung{TemperedTarget(target, betas_[k]), kernels().at("tempering", context_.tempered_kernel).make(context_), {}};
+      Rung rung{
+          TemperedTarget(target, betas_[k]), kernels().at("tempering", context_.tempered_kernel).make(context_), {}};
       rung.kernel->learn(population);
       if (k > 0) {
         rung.chains.z = pick(population, chains.size());
@@ -104,8 +105,8 @@ class Tempering final : public Kernel {
     Chains& hot = with_prior ? prior_ : rungs_[k + 1].chains;
     for (std::size_t c = 0; c < cold.size(); ++c) {
       const double cold_likelihood = rungs_[k].log_likelihood(cold, c);
-      const double hot_likelihood = with_prior ? hot.log_density[c] - log_prior(hot.z.row(c))
-                                               : rungs_[k + 1].log_likelihood(hot, c);
+      const double hot_likelihood =
+          with_prior ? hot.log_density[c] - log_prior(hot.z.row(c)) : rungs_[k + 1].log_likelihood(hot, c);
       const double log_ratio = (betas_[k] - betas_[k + 1]) * (hot_likelihood - cold_likelihood);
       rejections_[k] += 1 - std::exp(std::min(0.0, log_ratio));
       tried_[k] += 1;
@@ -133,8 +134,7 @@ class Tempering final : public Kernel {
     for (std::size_t k = 1; k < rungs_.size(); ++k) {
       Rung& rung = rungs_[k];
       for (std::size_t c = 0; c < rung.chains.size(); ++c) {
-        rung.chains.log_density[c] =
-            betas_[k] * rung.log_likelihood(rung.chains, c) + log_prior(rung.chains.z.row(c));
+        rung.chains.log_density[c] = betas_[k] * rung.log_likelihood(rung.chains, c) + log_prior(rung.chains.z.row(c));
       }
       rung.target.set_beta(betas_[k]);
     }

@@ -18,7 +18,7 @@ Eigen::Index size(std::span<const double> values) { return static_cast<Eigen::In
 Metric::Metric(std::size_t dimension) : deviations_(Eigen::VectorXd::Ones(static_cast<Eigen::Index>(dimension))) {}
 
 Metric::Metric(ConstMatrixView points, bool dense) {
-  const double n = static_cast<double>(points.rows), doubt = 5 * static_cast<double>(points.cols);
+  const double n = static_cast<double>(points.rows), doubt = static_cast<double>(points.cols);
   const CloudShape shape(points, dense ? doubt / (n + doubt) : 1);
   deviations_ = shape.lower.diagonal();
   if (dense) lower_ = shape.lower;

@@ -14,7 +14,7 @@ class Metric {
  public:
   /// L = I.
   explicit Metric(std::size_t dimension);
-  /// Σ from points, one a row, at least two. Dense: correlations are shrunk by 5d/(n + 5d), because as many points as
+  /// Σ from points, one a row, at least two. Dense: correlations are shrunk by d/(n + d), because as many points as
   /// dimensions do not determine them; otherwise the diagonal alone.
   Metric(ConstMatrixView points, bool dense);
 

@@ -15,18 +15,25 @@ const Registry<PosteriorSampler>& posterior_samplers() {
 PosteriorDraws draw_posterior(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
                               Progress& progress) {
   const PosteriorSampler& sampler = posterior_samplers().at("sample", request.model.method);
-  compose::ObservedSeries observed =
-      compose::observed_series("sample", request.model.features, request.series, request.times);
   check::at_least("sample", "the number of draws", request.draws, std::size_t{1});
-  PosteriorDraws draws = sampler.draw(request, observed, streams, parallel, progress);
+  PosteriorDraws draws;
+  if (request.state.empty()) {
+    compose::ObservedSeries observed =
+        compose::observed_series("sample", request.model, request.series, request.times);
+    draws = sampler.draw(request, observed, streams, parallel, progress);
+    draws.info["transitions"] = observed.transitions();
+    draws.observed = std::move(observed);
+  } else {
+    check::that(sampler.draw_stream != nullptr, "sample", "the method of a state file", request.model.method,
+                "one that can follow a stream (fnse)");
+    draws = sampler.draw_stream(request, streams, parallel, progress);
+  }
   draws.theta = Matrix(draws.z.rows(), draws.z.cols());
   for (std::size_t k = 0; k < draws.z.rows(); ++k) request.model.prior.to_theta(draws.z.row(k), draws.theta.row(k));
   draws.info["method"] = request.model.method;
-  draws.info["transitions"] = observed.transitions();
-  draws.info["outside_training_range"] = observed.outside;
-  draws.info["worst_excess"] = observed.worst_excess;
+  draws.info["outside_training_range"] = draws.observed.outside;
+  draws.info["worst_excess"] = draws.observed.worst_excess;
   draws.info["outcome"] = name(draws.outcome);
-  draws.observed = std::move(observed);
   return draws;
 }
 

@@ -1,6 +1,7 @@
 /// From a trained model and a series to draws of θ: what `catena sample` and Python call, whatever the method.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
@@ -20,6 +21,9 @@ struct PosteriorRequest {
   std::span<const double> times;  // of the states, for models that use time
   std::size_t draws = 1000;
   nlohmann::json settings = nlohmann::json::object();  // of the method's sampler; what is not named keeps its default
+  /// A file with what is known of the series so far: `series` goes on where it stopped, and the file takes it in. Empty:
+  /// `series` is all there is.
+  std::filesystem::path state = {};
 };
 
 struct PosteriorDraws {
@@ -36,6 +40,9 @@ struct PosteriorSampler {
   std::vector<FieldInfo> settings;
   PosteriorDraws (*draw)(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                          const Streams& streams, const Parallel& parallel, Progress& progress);
+  /// The same for the series of a state file and what `request.series` adds to it; null if the method cannot.
+  PosteriorDraws (*draw_stream)(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
+                                Progress& progress) = nullptr;
 };
 
 const Registry<PosteriorSampler>& posterior_samplers();

@@ -13,7 +13,6 @@
 #include "catena/core/config.h"
 #include "catena/core/registry.h"
 #include "catena/simulate/model.h"
-#include "catena/tasks/density.h"
 
 namespace catena::tasks {
 
@@ -21,8 +20,6 @@ struct Task : simulate::Model {
   std::string name;
   nlohmann::json options;  // all of them, defaults included
   int version = 1;  // of the task's code: caches of references depend on it; raised when the distribution changes
-  /// The exact likelihood of a series, or an unbiased estimate of it (density.h); empty if there is none.
-  std::function<std::unique_ptr<SeriesLikelihood>(ConstMatrixView series)> likelihood;
 };
 
 struct TaskEntry {

@@ -95,6 +95,8 @@ const Registry<DensityEntry>& densities() {
 
 }  // namespace
 
+bool has_density(std::string_view task) { return densities().find(task) != nullptr; }
+
 std::unique_ptr<SeriesLikelihood> series_likelihood(const Task& task, ConstMatrixView series) {
   return densities().at("reference", task.name).make(task.options, series);
 }

@@ -29,11 +29,21 @@ struct Examples {
 
 /// How transitions are shared between training and the held-out set that decides when to stop.
 struct Split {
-  double held_out = 0.1;             // share of all transitions …
-  std::size_t most = 10000;          // … but no more than this
+  double held_out = 0.1;              // share of all transitions …
+  std::size_t most = 10000;           // … but no more than this
   std::size_t window_rows = 4 << 20;  // rows in memory at a time, of a file
 };
 
+class Whitening;
+
+/// Rows of examples: all of [0, count) but for `skipped` rows from `skip` on.
+struct RowRange {
+  std::size_t count = 0, skip = 0, skipped = 0;
+  std::size_t operator()(std::size_t i) const { return i < skip ? i : i + skipped; }
+};
+
+/// Fold k of the data holds out its own rows and trains on all others: fold 0 the last rows, fold 1 those before, …. A
+/// set that does not fit into memory has one fold only.
 class TrainingData {
  public:
   TrainingData(const simulate::TransitionSet& set, const Split& split);
@@ -44,12 +54,22 @@ class TrainingData {
   const nlohmann::json& provenance() const { return provenance_; }
   const Features& features() const { return features_; }
 
-  const Examples& held_out() const { return held_out_; }
-  std::size_t training_size() const { return training_rows_; }
-  std::size_t windows() const { return (training_rows_ + window_rows_ - 1) / window_rows_; }
-  std::size_t window_size(std::size_t window) const;
+  std::size_t size() const { return rows_; }
+  std::size_t training_size() const { return rows_ - held_out_rows_; }
+  std::size_t held_out_size() const { return held_out_rows_; }
+  std::size_t folds() const { return windows() == 1 ? rows_ / held_out_rows_ : 1; }
+
+  std::size_t windows() const { return (rows_ - held_out_rows_ + window_rows_ - 1) / window_rows_; }
   /// The examples of one window; they stay until another one is asked for.
   const Examples& window(std::size_t window) const;
+  /// Which of them are for training in this fold.
+  RowRange training_rows(std::size_t window, std::size_t fold) const;
+  /// The held-out examples of a fold, in the rows first … first + held_out_size() − 1 of these.
+  const Examples& held_out() const { return windows() == 1 ? current_ : held_out_; }
+  std::size_t first_held_out(std::size_t fold) const;
+
+  /// From now on the increments of all examples are whitened (whitening.h). Once.
+  void whiten(std::shared_ptr<const Whitening> whitening);
 
  private:
   void set_up(const simulate::TransitionSet& first, std::size_t rows, const Split& split);
@@ -58,10 +78,11 @@ class TrainingData {
   std::vector<std::string> state_names_;
   nlohmann::json provenance_;
   Features features_;
-  std::size_t training_rows_ = 0, window_rows_ = 0;
-  Examples held_out_;
+  std::size_t rows_ = 0, held_out_rows_ = 0, window_rows_ = 0;
   std::unique_ptr<simulate::TransitionFile> file_;  // none if everything is in memory
-  mutable Examples current_;
+  std::shared_ptr<const Whitening> whitening_;      // none: increments are standardised alone
+  Examples held_out_;                               // apart if there are several windows
+  mutable Examples current_;                        // all rows if there is one window
   mutable std::size_t current_window_ = 0;
 };
 

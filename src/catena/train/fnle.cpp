@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "catena/core/check.h"
 
 namespace catena::train {
 namespace {
 
-/// One network takes 1.5 to 2 ms a step on one core, and `auto` trains four or five of them.
+/// One network takes 1.5 to 2 ms a step on one core, and `auto` trains five of them.
 int default_steps(std::size_t transitions) {
   return static_cast<int>(std::clamp<double>(0.2 * static_cast<double>(transitions), 8000, 40000));
 }
@@ -19,94 +20,90 @@ int default_steps(std::size_t transitions) {
 /// of a difference over 1,000 of them.
 constexpr double worth_a_change = 0.003;
 
-// How much regularisation is right depends on how much of an increment is noise: on 10,000 transitions, sir (hardly
-// any) wants a fifth of what double_well (nearly all) does. So weight decay is searched by the held-out loss, from
-// first_decay up or down by factors.
-constexpr double first_decay = 0.5;
+// How much regularisation is right depends on how much of an increment is noise: on 10,000 transitions, sir (hardly any)
+// wants a fifth of what double_well (nearly all) does. So weight decay is chosen by the held-out loss: first among
+// these, and then by one more step beyond the smallest or largest if that was best.
+constexpr double first_decays[] = {0.125, 0.5, 2};
 constexpr double decay_factor = 4;
-constexpr int most_decays = 4;  // networks trained for it
 
-/// Trains one network after another and remembers the best.
+/// A density with a weight decay, which is that for 10,000 transitions: n of them need 10,000/n of it.
+struct Candidate {
+  std::string density;
+  double decay;
+  std::string name() const { return fmt::format("{}-decay-{:.3g}", density, decay); }
+};
+
+/// Trains candidates and remembers the best.
 class Search {
  public:
   Search(const MethodContext& context, const FnleSettings& settings)
-      : context_(context), settings_(settings), model_(empty_model("fnle", context, to_json(settings))) {
-    if (context.loop.steps == 0) loop_steps_ = default_steps(context.data.training_size());
-  }
+      : context_(context), settings_(settings), model_(empty_model("fnle", context, to_json(settings))) {}
 
-  /// Held-out loss of a network with this density and decay. `decay` is that for 10,000 transitions; n of them need
-  /// 10,000/n of it.
-  double loss(const std::string& density, double decay) {
-    const std::string name = fmt::format("{}-decay-{:.3g}", density, decay);
-    if (!model_.networks.contains(name)) {
-      DensitySettings tried = settings_.density;
-      tried.density = density;
-      const DensityMap map(context_.data.features(), context_.data.state_names(), settings_.inputs,
-                           densities().at("train", density).noise_at_atoms);
+  /// All of these at the same time.
+  void train(const std::vector<Candidate>& candidates) {
+    const std::size_t transitions = context_.data.training_size();
+    std::vector<std::unique_ptr<DensityObjective>> objectives;
+    std::vector<NetworkJob> jobs;
+    for (const Candidate& candidate : candidates) {
+      DensitySettings density = settings_.density;
+      density.density = candidate.density;
+      DensityMap map(context_.data.features(), context_.data.state_names(), settings_.inputs,
+                     densities().at("train", candidate.density).noise_at_atoms);
+      objectives.push_back(
+          std::make_unique<DensityObjective>(density, std::move(map), context_.data.prior().size()));
       LoopSettings loop = context_.loop;
-      if (loop.steps == 0) loop.steps = loop_steps_;
-      loop.optimizer.weight_decay = decay * std::min(1.0, 1e4 / static_cast<double>(context_.data.training_size()));
-      train_network(model_, name, DensityObjective(tried, map, context_.data.prior().size()), context_, loop);
+      if (loop.steps == 0) loop.steps = default_steps(transitions);
+      loop.optimizer.weight_decay = candidate.decay * std::min(1.0, 1e4 / static_cast<double>(transitions));
+      jobs.push_back({candidate.name(), *objectives.back(), loop});
     }
-    const double found = model_.network(name).held_out_loss;
-    if (best_.empty() || found < model_.network(best_).held_out_loss - (density == density_ ? 0 : worth_a_change)) {
-      best_ = name;
-      density_ = density;
-      decay_ = decay;
-    }
-    return found;
-  }
-
-  /// Leaves the best decay of this density in decay().
-  void search_decay(const std::string& density) {
-    double here = loss(density, first_decay), decay = first_decay;
-    const double up = loss(density, first_decay * decay_factor);
-    const double factor = up < here ? decay_factor : 1 / decay_factor;
-    if (up < here) {
-      here = up;
-      decay *= factor;
-    }
-    for (int trained = 2; trained < most_decays; ++trained) {
-      const double next = loss(density, decay * factor);
-      if (!(next < here)) break;
-      here = next;
-      decay *= factor;
+    train_networks(model_, jobs, context_);
+    for (const Candidate& candidate : candidates) {
+      model_.notes["held_out_losses"][candidate.name()] = loss(candidate);
+      const double margin = candidate.density == best_.density ? 0 : worth_a_change;
+      if (best_.density.empty() || loss(candidate) < loss(best_) - margin) best_ = candidate;
     }
   }
 
-  double decay() const { return decay_; }
+  const Candidate& best() const { return best_; }
 
   /// The model with the best network alone, under its density's name.
   TrainedModel finish() && {
-    remove_checkpoints(context_, model_);
-    TrainedNetwork network = std::move(model_.networks[best_]);
+    TrainedNetwork network = std::move(model_.networks[best_.name()]);
     model_.networks.clear();
-    model_.networks[density_] = std::move(network);
-    model_.settings["density"] = density_;
-    model_.settings["decay"] = decay_;
+    model_.networks[best_.density] = std::move(network);
+    model_.main_network = best_.density;
+    model_.settings["density"] = best_.density;
+    model_.settings["decay"] = best_.decay;
     return std::move(model_);
   }
 
  private:
+  double loss(const Candidate& candidate) const { return model_.network(candidate.name()).held_out_loss; }
+
   const MethodContext& context_;
   FnleSettings settings_;
   TrainedModel model_;
-  int loop_steps_ = 0;
-  std::string best_, density_;
-  double decay_ = first_decay;
+  Candidate best_{"", 0};
 };
 
 TrainedModel train_fnle(const MethodContext& context) {
   auto settings = from_json<FnleSettings>("train", context.settings);
   settings.inputs = resolve(settings.inputs, context.data);
   Search search(context, settings);
-  const std::string first = settings.density.density == "auto" ? "gaussian" : settings.density.density;
+  const bool any_density = settings.density.density == "auto";
+  const std::string density = any_density ? "gaussian" : settings.density.density;
+  std::vector<Candidate> first, second;
   if (settings.decay > 0) {
-    search.loss(first, settings.decay);
+    first.push_back({density, settings.decay});
   } else {
-    search.search_decay(first);
+    for (const double decay : first_decays) first.push_back({density, decay});
   }
-  if (settings.density.density == "auto") search.loss("mixture", search.decay());
+  search.train(first);
+  const double decay = search.best().decay;
+  if (first.size() > 1 && decay == first.front().decay) second.push_back({density, decay / decay_factor});
+  if (first.size() > 1 && decay == first.back().decay) second.push_back({density, decay * decay_factor});
+  if (any_density) second.push_back({"mixture", decay});
+  if (!second.empty()) search.train(second);
   return std::move(search).finish();
 }
 

@@ -21,11 +21,9 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// is left of a window after its last whole batch waits for the next epoch's order.
 class Batches {
  public:
-  Batches(const TrainingData& data, std::size_t batch, const Streams& streams)
-      : data_(data), batch_(batch), streams_(streams) {
-    for (std::size_t w = 0; w < data.windows(); ++w) {
-      batches_per_epoch_ += std::max<std::size_t>(1, data.window_size(w) / batch);
-    }
+  Batches(const TrainingData& data, std::size_t fold, std::size_t batch, const Streams& streams)
+      : data_(data), fold_(fold), batch_(batch), streams_(streams) {
+    for (std::size_t w = 0; w < data.windows(); ++w) batches_per_epoch_ += batches_in(w);
   }
 
   struct Batch {
@@ -43,14 +41,12 @@ class Batches {
       window_ = none;
     }
     std::size_t turn = 0;
-    for (;; ++turn) {
-      const std::size_t batches = std::max<std::size_t>(1, data_.window_size(windows_[turn]) / batch_);
-      if (place < batches) break;
-      place -= batches;
-    }
+    for (; place >= batches_in(windows_[turn]); ++turn) place -= batches_in(windows_[turn]);
     if (windows_[turn] != window_) {
       window_ = windows_[turn];
-      order_ = streams_.stream("order", epoch, window_).permutation(data_.window_size(window_));
+      const RowRange rows = data_.training_rows(window_, fold_);
+      order_ = streams_.stream("order", epoch, window_).permutation(rows.count);
+      for (std::size_t& row : order_) row = rows(row);
     }
     const std::size_t begin = place * batch_;
     return {data_.window(window_), std::span(order_).subspan(begin, std::min(batch_, order_.size() - begin))};
@@ -59,7 +55,12 @@ class Batches {
  private:
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
+  std::size_t batches_in(std::size_t window) const {
+    return std::max<std::size_t>(1, data_.training_rows(window, fold_).count / batch_);
+  }
+
   const TrainingData& data_;
+  std::size_t fold_;
   std::size_t batch_;
   Streams streams_;
   std::size_t batches_per_epoch_ = 0;
@@ -78,19 +79,19 @@ nn::BatchGradient::Fill filler(const Objective& objective, const Batches::Batch&
   };
 }
 
-/// The mean loss over the held-out examples, with the same noise every time.
+/// The mean loss over the held-out rows, with the same noise every time.
 double held_out_loss(nn::BatchGradient& gradient, const Objective& objective, const Examples& examples,
-                     std::size_t batch, std::span<const std::size_t> order, std::span<const float> weights,
+                     std::span<const std::size_t> rows, std::size_t batch, std::span<const float> weights,
                      const Streams& noise) {
   double sum = 0;
-  for (std::size_t begin = 0; begin < examples.size(); begin += batch) {
-    const std::size_t count = std::min(batch, examples.size() - begin);
-    const Batches::Batch part{examples, order.subspan(begin, count)};
+  for (std::size_t begin = 0; begin < rows.size(); begin += batch) {
+    const std::size_t count = std::min(batch, rows.size() - begin);
+    const Batches::Batch part{examples, rows.subspan(begin, count)};
     sum += static_cast<double>(count) *
            gradient.loss(weights, count * objective.lanes_per_example(),
                          filler(objective, part, noise, static_cast<std::int64_t>(begin)));
   }
-  return sum / static_cast<double>(examples.size());
+  return sum / static_cast<double>(rows.size());
 }
 
 LoopState first_state(const Objective& objective, const nn::Optimizer& optimizer, const Streams& streams) {
@@ -102,7 +103,7 @@ LoopState first_state(const Objective& objective, const nn::Optimizer& optimizer
 
 }  // namespace
 
-LoopResult train_loop(const std::string& label, const Objective& objective, const TrainingData& data,
+LoopResult train_loop(const std::string& label, const Objective& objective, const TrainingData& data, std::size_t fold,
                       const LoopSettings& settings, const Streams& root, const Parallel& parallel, Progress& progress,
                       const CheckpointPlan& checkpoint, const nlohmann::json& identity) {
   check_config("train", settings);
@@ -111,10 +112,10 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
   const std::size_t batch = std::min(static_cast<std::size_t>(settings.batch_size), data.training_size());
   nn::BatchGradient gradient(objective.graph(), objective.loss(), batch * objective.lanes_per_example(), parallel);
   const nn::Optimizer optimizer(objective.graph(), settings.optimizer);
-  Batches batches(data, batch, streams.child("batches"));
+  Batches batches(data, fold, batch, streams.child("batches"));
   const Streams noise = streams.child("training noise"), held_out_noise = streams.child("held-out noise");
-  std::vector<std::size_t> held_out_order(data.held_out().size());
-  std::iota(held_out_order.begin(), held_out_order.end(), std::size_t{0});
+  std::vector<std::size_t> held_out_rows(data.held_out_size());
+  std::iota(held_out_rows.begin(), held_out_rows.end(), data.first_held_out(fold));
 
   const bool resumed = checkpoint.resume && std::filesystem::exists(checkpoint.path);
   LoopState state = resumed
@@ -150,7 +151,7 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
     const bool out_of_time = settings.time_limit > 0 && seconds_since(start) > settings.time_limit;
     const bool last = result.steps == steps || out_of_time;
     if (result.steps % every == 0 || last) {
-      const double held_out = held_out_loss(gradient, objective, data.held_out(), batch, held_out_order,
+      const double held_out = held_out_loss(gradient, objective, data.held_out(), held_out_rows, batch,
                                             state.optimizer.averaged, held_out_noise);
       result.curve.step.push_back(static_cast<double>(result.steps));
       result.curve.train_loss.push_back(state.running_loss / static_cast<double>(state.running_steps));

@@ -26,7 +26,7 @@ struct LoopSettings {
   int evaluations = 50;
   double patience = 0.4;
   double time_limit = 0;
-  nn::OptimizerConfig optimizer{};
+  nn::OptimizerConfig optimizer{.learning_rate = 2e-3};
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -63,8 +63,8 @@ struct LoopResult {
 };
 
 /// `label` names the phase in the progress bar and the random streams. `identity` is compared with the checkpoint's:
-/// a checkpoint of other data or settings is refused.
-LoopResult train_loop(const std::string& label, const Objective& objective, const TrainingData& data,
+/// a checkpoint of other data or settings is refused. `fold` says which rows are held out.
+LoopResult train_loop(const std::string& label, const Objective& objective, const TrainingData& data, std::size_t fold,
                       const LoopSettings& settings, const Streams& streams, const Parallel& parallel,
                       Progress& progress, const CheckpointPlan& checkpoint = {},
                       const nlohmann::json& identity = nlohmann::json::object());

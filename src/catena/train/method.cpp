@@ -2,6 +2,7 @@
 
 #include "catena/train/fnle.h"
 #include "catena/train/fnse.h"
+#include "catena/train/whitening.h"
 
 namespace catena::train {
 
@@ -12,9 +13,11 @@ const Registry<Method>& methods() {
 
 namespace {
 
+constexpr std::string_view checkpoint_ending = ".checkpoint";
+
 std::filesystem::path checkpoint_path(const MethodContext& context, const std::string& network) {
   std::filesystem::path path = context.checkpoint.path;
-  return path.empty() ? path : path += "." + network + ".checkpoint";
+  return path.empty() ? path : path += fmt::format(".{}{}", network, checkpoint_ending);
 }
 
 }  // namespace
@@ -24,8 +27,14 @@ TrainedModel train(std::string_view name, const MethodContext& context) {
   return method.train(context);
 }
 
-void remove_checkpoints(const MethodContext& context, const TrainedModel& model) {
-  for (const auto& [name, network] : model.networks) std::filesystem::remove(checkpoint_path(context, name));
+void remove_checkpoints(const MethodContext& context) {
+  if (context.checkpoint.path.empty()) return;
+  const std::string prefix = context.checkpoint.path.filename().string() + ".";
+  std::filesystem::path folder = context.checkpoint.path.parent_path();
+  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && name.ends_with(checkpoint_ending)) std::filesystem::remove(entry.path());
+  }
 }
 
 TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings) {
@@ -41,27 +50,77 @@ TrainedModel empty_model(std::string_view method, const MethodContext& context, 
   return model;
 }
 
-void train_network(TrainedModel& model, const std::string& name, const Objective& objective,
-                   const MethodContext& context, const LoopSettings& loop) {
+namespace {
+
+/// One phase for several loops: their steps are added up.
+class SharedProgress final : public Progress {
+ public:
+  explicit SharedProgress(Progress& whole) : whole_(whole) {}
+  void start(std::string_view, std::string_view, std::uint64_t) override {}
+  void advance(std::uint64_t units) override { whole_.advance(units); }
+  void note(std::string_view text) override { whole_.note(text); }
+  void finish() override {}
+  bool stop_requested() const override { return whole_.stop_requested(); }
+
+ private:
+  Progress& whole_;
+};
+
+TrainedNetwork train_one(const TrainedModel& model, const NetworkJob& job, const MethodContext& context,
+                         const Parallel& parallel, Progress& progress) {
   CheckpointPlan plan = context.checkpoint;
-  plan.path = checkpoint_path(context, name);
+  plan.path = checkpoint_path(context, job.name);
   plan.keep = !plan.path.empty();
   const nlohmann::json identity = {{"method", model.method},
-                                   {"network", name},
+                                   {"network", job.name},
                                    {"settings", model.settings},
-                                   {"loop", to_json(loop)},
+                                   {"loop", to_json(job.loop)},
                                    {"seed", model.seed},
-                                   {"rows", context.data.training_size()},
+                                   {"rows", context.data.size()},
+                                   {"fold", job.fold},
                                    {"features", model.features.to_json()}};
-  LoopResult result = train_loop(name, objective, context.data, loop, context.streams.child("train"), context.parallel,
-                                 context.progress, plan, identity);
-  TrainedNetwork& network = model.networks[name];
-  network.weights = named_weights(objective.graph(), result.weights);
+  LoopResult result = train_loop(job.name, job.objective, context.data, job.fold, job.loop,
+                                 context.streams.child("train"), parallel, progress, plan, identity);
+  TrainedNetwork network;
+  network.weights = named_weights(job.objective.graph(), result.weights);
   network.curve = std::move(result.curve);
   network.outcome = result.outcome;
   network.steps = result.steps;
   network.best_step = result.best_step;
   network.held_out_loss = result.best_loss;
+  return network;
+}
+
+}  // namespace
+
+void train_networks(TrainedModel& model, const std::vector<NetworkJob>& jobs, const MethodContext& context) {
+  std::vector<TrainedNetwork> networks(jobs.size());
+  // A set in windows keeps one window in memory, which loops cannot share.
+  const bool together = jobs.size() > 1 && context.parallel.threads() > 1 && context.data.windows() == 1;
+  if (!together) {
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      networks[i] = train_one(model, jobs[i], context, context.parallel, context.progress);
+    }
+  } else {
+    std::uint64_t steps = 0;
+    for (const NetworkJob& job : jobs) steps += static_cast<std::uint64_t>(job.loop.steps);
+    context.progress.start(fmt::format("{} networks", jobs.size()), "steps", steps);
+    SharedProgress shared(context.progress);
+    const Parallel alone(1);
+    context.parallel.for_each(jobs.size(), [&](std::size_t i) {
+      networks[i] = train_one(model, jobs[i], context, alone, shared);
+    });
+    context.progress.finish();
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) model.networks[jobs[i].name] = std::move(networks[i]);
+}
+
+void train_whitening(TrainedModel& model, const MethodContext& context, const LoopSettings& loop) {
+  const std::size_t states = model.features.states(), features = model.features.size();
+  const WhiteningObjective objective(states, features);
+  train_networks(model, {{"whitening", objective, loop}}, context);
+  context.data.whiten(
+      std::make_shared<Whitening>(model.network("whitening").weights, model.source, states, features));
 }
 
 }  // namespace catena::train

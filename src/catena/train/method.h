@@ -12,7 +12,7 @@
 namespace catena::train {
 
 struct MethodContext {
-  const TrainingData& data;
+  TrainingData& data;
   LoopSettings loop;        // steps may be 0: the method's own choice for so many transitions
   nlohmann::json settings;  // of the method; what is not named keeps its default
   Streams streams;
@@ -34,12 +34,21 @@ const Registry<Method>& methods();
 TrainedModel train(std::string_view method, const MethodContext& context);
 
 /// Once the model is written, its networks' checkpoints are of no more use.
-void remove_checkpoints(const MethodContext& context, const TrainedModel& model);
+void remove_checkpoints(const MethodContext& context);
 
 /// For the methods' files: the model with everything but its networks.
 TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings);
-/// Trains one network of a model under its name, with a checkpoint of its own, and adds it to the model.
-void train_network(TrainedModel& model, const std::string& name, const Objective& objective,
-                   const MethodContext& context, const LoopSettings& loop);
+/// One network to train: its name in the model, what it minimises, how, and which transitions are held out.
+struct NetworkJob {
+  std::string name;
+  const Objective& objective;
+  LoopSettings loop;
+  std::size_t fold = 0;
+};
+/// Trains networks that do not depend on each other, with a checkpoint each, and adds them to the model. Several run at
+/// the same time, one thread each: they have nothing to wait for.
+void train_networks(TrainedModel& model, const std::vector<NetworkJob>& jobs, const MethodContext& context);
+/// Trains the model's network "whitening" and whitens the data with it.
+void train_whitening(TrainedModel& model, const MethodContext& context, const LoopSettings& loop);
 
 }  // namespace catena::train

@@ -7,6 +7,7 @@
 #include "catena/core/errors.h"
 #include "catena/core/version.h"
 #include "catena/files/safetensors.h"
+#include "catena/train/whitening.h"
 
 namespace catena::train {
 namespace {
@@ -56,6 +57,11 @@ const TrainedNetwork& TrainedModel::network(const std::string& name) const {
   return found->second;
 }
 
+void TrainedModel::whiten(std::span<float> c) const {
+  if (!networks.contains("whitening")) return;
+  Whitening(network("whitening").weights, source, features.states(), features.size()).apply(c);
+}
+
 void write_model(const std::filesystem::path& path, const TrainedModel& model) {
   files::TensorFile file;
   file.metadata = {{"kind", "model"},
@@ -69,6 +75,8 @@ void write_model(const std::filesystem::path& path, const TrainedModel& model) {
                    {"state_names", model.state_names},
                    {"features", model.features.to_json()},
                    {"transitions", model.provenance},
+                   {"notes", model.notes},
+                   {"main_network", model.main_network},
                    {"networks", nlohmann::json::object()}};
   for (const auto& [name, network] : model.networks) {
     file.metadata["networks"][name] = {{"outcome", catena::name(network.outcome)},
@@ -103,10 +111,13 @@ TrainedModel read_model(const std::filesystem::path& path) {
     model.method = metadata.at("method").get<std::string>();
     model.settings = metadata.at("settings");
     model.training = metadata.at("training");
+    if (!metadata.at("seed").is_number_integer()) throw FileError(fmt::format("{}: its seed is no whole number", source));
     model.seed = metadata.at("seed").get<std::uint64_t>();
     model.prior = simulate::Prior::from_json(source, metadata.at("prior"));
     model.state_names = metadata.at("state_names").get<std::vector<std::string>>();
     model.provenance = metadata.at("transitions");
+    model.notes = metadata.at("notes");
+    model.main_network = metadata.at("main_network").get<std::string>();
     for (const auto& [name, json] : metadata.at("networks").items()) {
       TrainedNetwork& network = model.networks[name];
       network.steps = json.at("steps").get<std::int64_t>();

@@ -34,10 +34,14 @@ struct TrainedModel {
   std::vector<std::string> state_names;
   Features features;
   nlohmann::json provenance;  // of the transitions
+  nlohmann::json notes = nlohmann::json::object();  // what the method found out on the way
   std::map<std::string, TrainedNetwork> networks;  // "score", "gaussian", …
+  std::string main_network;                        // whose learning curve a report shows
   std::string source = "the model";                // its file, for sentences
 
   const TrainedNetwork& network(const std::string& name) const;
+  /// What its networks see of transitions whose standardised features are the rows of c: c, or c whitened.
+  void whiten(std::span<float> c) const;
 };
 
 void write_model(const std::filesystem::path& path, const TrainedModel& model);

@@ -10,6 +10,7 @@
 
 #include "catena/core/config.h"
 #include "catena/diffusion/schedule.h"
+#include "catena/train/noise_levels.h"
 #include "catena/train/objective.h"
 #include "catena/train/score_network.h"
 
@@ -18,10 +19,10 @@ namespace catena::train {
 struct ScoreSettings {
   ScoreNetworkSettings network;
   std::string schedule = "variance_preserving";
-  std::string levels = "log";
+  std::string levels = "uniform";
   double smallest_eta = 0.01;
-  std::string weight = "precondition";
-  std::string pairing = "antithetic";
+  std::string weight = "sigma";
+  std::string pairing = "none";
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -56,14 +57,10 @@ class ScoreObjective final : public Objective {
 
  private:
   enum class Pairing { none, antithetic, control_variate };
-  struct Level {  // what a lane needs at one noise level
-    float m, sigma, c_in, weight, over_m, linear;
-  };
-
   ScoreGraph score_;
   nn::Value origin_, weight_, linear_, loss_;
   Pairing pairing_;
-  std::vector<Level> levels_;  // quantiles of the distribution of a: a batch takes them evenly
+  NoiseLevels levels_;
 };
 
 }  // namespace catena::train

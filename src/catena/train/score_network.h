@@ -18,15 +18,14 @@
 namespace catena::train {
 
 struct ScoreNetworkSettings {
-  std::string network = "joint";
+  std::string network = "separable";
   int width = 50;
   int layers = 5;
   int terms = 64;
 
+  /// `network` itself is listed by whoever chooses it.
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit(c.network, "network", "the score network: joint, or separable at a cost that does not grow with T",
-          one_of({"joint", "separable"}));
     visit(c.width, "width", "units of each hidden layer", at_least(4));
     visit(c.layers, "layers", "hidden layers", at_least(1));
     visit(c.terms, "terms", "terms K of a separable network", at_least(1));

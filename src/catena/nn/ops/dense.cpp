@@ -4,20 +4,10 @@
 
 #include "catena/nn/kernels.h"
 #include "catena/nn/ops/ops.h"
-#include "catena/nn/products.h"
 
 namespace catena::nn::ops {
 
 namespace {
-
-using kernels::Coefficients;
-
-Coefficients matrix(const float* weights, const ParameterInfo& info) {
-  return {weights, info.rows, info.cols, info.cols, 1};
-}
-Coefficients transposed(const float* weights, const ParameterInfo& info) {
-  return {weights, info.cols, info.rows, 1, info.cols};
-}
 
 void dense_shape(ShapeCall& call) {
   expect("dense", call, 1, call.parameters.size() == 1 ? 1 : 2);
@@ -29,14 +19,14 @@ void dense_shape(ShapeCall& call) {
 
 void dense_forward(const ForwardCall& call) {
   const float* b = call.parameters.size() == 2 ? call.parameters[1] : nullptr;
-  kernels::product(matrix(call.parameters[0], *call.shapes[0]), call.inputs[0], b, call.output, false);
+  kernels::product(matrix(call.parameters[0], *call.shapes[0]), call.inputs[0], b, {}, call.output);
 }
 
 void dense_reverse(const ReverseCall& call) {
   const ConstBlock gy = call.output_gradient;
   if (call.input_gradients[0].data != nullptr) {
-    kernels::product(transposed(call.parameters[0], *call.shapes[0]), gy, nullptr, call.input_gradients[0],
-                     call.accumulate[0]);
+    kernels::product(transposed(call.parameters[0], *call.shapes[0]), gy, nullptr,
+                     present(call.input_gradients[0], call.accumulate[0]), call.input_gradients[0]);
   }
   if (call.parameter_gradients[0] != nullptr)
     kernels::add_outer_product(gy, call.inputs[0], call.parameter_gradients[0]);
@@ -46,8 +36,8 @@ void dense_reverse(const ReverseCall& call) {
 }
 
 void dense_tangent(const TangentCall& call) {
-  kernels::product(matrix(call.parameters[0], *call.shapes[0]), call.input_tangents[0], nullptr, call.output_tangent,
-                   false);
+  kernels::product(matrix(call.parameters[0], *call.shapes[0]), call.input_tangents[0], nullptr, {},
+                   call.output_tangent);
 }
 
 // y = (W ∘ M) x + b with a constant mask M of zeros and ones: autoregressive networks.
@@ -70,8 +60,8 @@ const float* masked(std::span<const float* const> parameters, const ParameterInf
 
 void masked_forward(const ForwardCall& call) {
   const ParameterInfo& info = *call.shapes[0];
-  kernels::product(matrix(masked(call.parameters, info, call.scratch), info), call.inputs[0], call.parameters[2],
-                   call.output, false);
+  kernels::product(matrix(masked(call.parameters, info, call.scratch), info), call.inputs[0], call.parameters[2], {},
+                   call.output);
 }
 
 void masked_reverse(const ReverseCall& call) {
@@ -79,7 +69,7 @@ void masked_reverse(const ReverseCall& call) {
   const ConstBlock gy = call.output_gradient;
   if (call.input_gradients[0].data != nullptr) {
     kernels::product(transposed(masked(call.parameters, info, call.scratch), info), gy, nullptr,
-                     call.input_gradients[0], call.accumulate[0]);
+                     present(call.input_gradients[0], call.accumulate[0]), call.input_gradients[0]);
   }
   if (float* gw = call.parameter_gradients[0]) {
     std::fill_n(call.scratch, info.size(), 0.0F);
@@ -91,8 +81,8 @@ void masked_reverse(const ReverseCall& call) {
 
 void masked_tangent(const TangentCall& call) {
   const ParameterInfo& info = *call.shapes[0];
-  kernels::product(matrix(masked(call.parameters, info, call.scratch), info), call.input_tangents[0], nullptr,
-                   call.output_tangent, false);
+  kernels::product(matrix(masked(call.parameters, info, call.scratch), info), call.input_tangents[0], nullptr, {},
+                   call.output_tangent);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "catena/core/check.h"
 #include "catena/nn/operation.h"
+#include "catena/nn/products.h"
 
 namespace catena::nn::ops {
 
@@ -25,7 +26,7 @@ Operation softplus();
 Operation exp();
 Operation log();
 Operation layer_norm();
-Operation residual_norm();
+Operation residual_layer();
 Operation lane_dot();
 Operation lane_matvec();
 Operation scale_lanes();
@@ -61,6 +62,17 @@ template <class T>
 BasicBlock<T> rows(BasicBlock<T> block, std::size_t begin, std::size_t count) {
   return block.slice_features(begin, begin + count);
 }
+
+/// A dense layer's matrix as it is stored, and turned around.
+inline kernels::Coefficients matrix(const float* weights, const ParameterInfo& info) {
+  return {weights, info.rows, info.cols, info.cols, 1};
+}
+inline kernels::Coefficients transposed(const float* weights, const ParameterInfo& info) {
+  return {weights, info.cols, info.rows, 1, info.cols};
+}
+
+/// What a gradient holds already, to be added to; nothing if it holds nothing yet.
+inline ConstBlock present(Block gradient, bool accumulate) { return accumulate ? ConstBlock(gradient) : ConstBlock(); }
 
 inline void zero(Block block) { std::fill_n(block.data, block.features * block.stride, 0.0F); }
 

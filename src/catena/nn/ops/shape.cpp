@@ -17,7 +17,8 @@ void concatenate_shape(ShapeCall& call) {
 void concatenate_forward(const ForwardCall& call) {
   std::size_t begin = 0;
   for (const ConstBlock input : call.inputs) {
-    kernels::scale(1, input, rows(call.output, begin, input.features), false);
+    const Block out = rows(call.output, begin, input.features);
+    if (input.data != out.data) kernels::scale(1, input, out, false);  // else it was computed in its place
     begin += input.features;
   }
 }
@@ -25,9 +26,9 @@ void concatenate_reverse(const ReverseCall& call) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     const std::size_t features = call.inputs[i].features;
-    if (call.input_gradients[i].data != nullptr) {
-      kernels::scale(1, rows(call.output_gradient, begin, features), call.input_gradients[i], call.accumulate[i]);
-    }
+    const ConstBlock g = rows(call.output_gradient, begin, features);
+    const Block to = call.input_gradients[i];
+    if (to.data != nullptr && to.data != g.data) kernels::scale(1, g, to, call.accumulate[i]);
     begin += features;
   }
 }

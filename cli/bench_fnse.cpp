@@ -1,0 +1,53 @@
+// Draws from the posterior of a long series by scores: lotka_volterra, Euler–Maruyama with 500 steps, rule gauss with
+// amortised precisions, 1,000 draws, one core. Speed does not depend on what the networks have learned, so that they are
+// trained for a few steps only.
+
+#include <chrono>
+
+#include "bench.h"
+#include "catena/sample/posterior.h"
+#include "catena/tasks/observe.h"
+#include "catena/train/method.h"
+
+namespace catena::cli {
+
+namespace {
+
+train::TrainedModel model_of(const tasks::Task& task, const nlohmann::json& settings) {
+  simulate::SimulationPlan plan;
+  plan.budget = 2000;
+  train::TrainingData data(simulate::simulate(task, plan, Parallel(1), silent_progress()), {});
+  train::LoopSettings loop;
+  loop.steps = 20;
+  return train::train("fnse", {.data = data,
+                               .loop = loop,
+                               .settings = settings,
+                               .streams = Streams(1),
+                               .parallel = Parallel(1),
+                               .progress = silent_progress(),
+                               .checkpoint = {}});
+}
+
+double sample_seconds(const train::TrainedModel& model, const tasks::Observation& observation) {
+  const auto begin = std::chrono::steady_clock::now();
+  static_cast<void>(sample::draw_posterior(
+      {.model = model, .series = observation.series, .times = {}, .draws = 1000}, Streams(1), Parallel(1)));
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+void bench_fnse(BenchContext& context) {
+  const tasks::Task task = tasks::make_task("lotka_volterra");
+  const tasks::Observation short_series = tasks::observe("bench", task, 100, 7),
+                           long_series = tasks::observe("bench", task, 10000, 7);
+  const train::TrainedModel joint = model_of(task, {{"network", "joint"}, {"ensemble", 1}, {"centre", false}});
+  const train::TrainedModel separable = model_of(task, {{"network", "separable"}});
+  context.record("fnse_sample_s.joint.T100", sample_seconds(joint, short_series), "s",
+                 "1,000 draws, T = 100, the paper's network alone");
+  context.record("fnse_sample_s.separable.T100", sample_seconds(separable, short_series), "s",
+                 "the same, the default ensemble of separable networks");
+  context.record("fnse_sample_s.separable.T10000", sample_seconds(separable, long_series), "s", "the same, T = 10,000");
+}
+
+}  // namespace catena::cli

@@ -1,0 +1,152 @@
+// catena experiment benchmark … -o results/: a sweep over tasks, methods, budgets, lengths and seeds, resumable.
+// catena experiment show results/: its table beside the paper's numbers.
+
+#include "catena/experiment/benchmark.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <sstream>
+
+#include "catena/experiment/results_page.h"
+#include "catena/experiment/summary.h"
+#include "catena/files/json.h"
+#include "catena/tasks/task.h"
+#include "catena/tasks/task_density.h"
+#include "catena/train/method.h"
+#include "common.h"
+#include "verb.h"
+
+namespace catena::cli {
+
+namespace {
+
+constexpr std::string_view function = "catena experiment";
+
+std::vector<std::string> items(const std::string& list) {
+  std::vector<std::string> result;
+  std::istringstream stream(list);
+  for (std::string item; std::getline(stream, item, ',');) result.push_back(item);
+  return result;
+}
+
+template <class T>
+std::vector<T> numbers(const char* flag, const std::string& list) {
+  std::vector<T> result;
+  for (const std::string& item : items(list)) {
+    result.push_back(static_cast<T>(parse_unsigned(function, flag, item, std::uint64_t{1} << 53)));
+  }
+  return result;
+}
+
+struct BenchmarkOptions {
+  Common common;
+  std::string sweep, tasks = "all", methods = "fnse", budgets = "10000", transitions = "1,10,100", output;
+  int observations = 10, seeds = 1;
+};
+
+experiment::Sweep sweep_of(const BenchmarkOptions& options) {
+  if (!options.sweep.empty()) {
+    return experiment::Sweep::from_json(options.sweep, files::read_json(options.sweep));
+  }
+  nlohmann::json json = {{"budgets", numbers<std::uint64_t>("--budgets", options.budgets)},
+                         {"transitions", numbers<std::size_t>("--transitions", options.transitions)},
+                         {"observations", options.observations}};
+  for (int seed = 1; seed <= options.seeds; ++seed) json["seeds"].push_back(seed);
+  if (options.tasks == "all") {
+    for (const tasks::TaskEntry& entry : tasks::registry()) {
+      if (tasks::has_density(entry.name)) json["tasks"].push_back({{"name", entry.name}});
+    }
+  } else {
+    for (const std::string& name : items(options.tasks)) json["tasks"].push_back({{"name", name}});
+  }
+  for (const std::string& name : options.methods == "all" ? train::methods().names() : items(options.methods)) {
+    json["methods"].push_back({{"method", name}});
+  }
+  return experiment::Sweep::from_json(std::string(function), json);
+}
+
+int run_benchmark(const BenchmarkOptions& options) {
+  const experiment::Sweep sweep = sweep_of(options);
+  const auto progress = options.common.make_progress();
+  experiment::run_sweep(sweep, options.output, options.common.parallel(), *progress);
+  if (options.common.json) {
+    print_json({{"output", options.output}, {"sweep", sweep.to_json()}});
+  } else if (!options.common.quiet) {
+    fmt::print("{}: done; catena experiment show {} prints its table\n", options.output, options.output);
+  }
+  return success;
+}
+
+struct ShowOptions {
+  Common common;
+  std::string directory, metric, page;
+};
+
+int run_show(const ShowOptions& options) {
+  const auto rows = experiment::read_rows(std::filesystem::path(options.directory) / "rows.csv");
+  std::vector<std::string> metrics = items(options.metric);
+  if (!options.page.empty()) experiment::write_results_page(options.page, rows, options.directory);
+  if (options.common.json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const std::string& metric : metrics) {
+      for (const experiment::Cell& cell : experiment::summarise(rows, metric)) {
+        list.push_back({{"task", cell.task},
+                        {"method", cell.method},
+                        {"budget", cell.budget},
+                        {"transitions", cell.transitions},
+                        {"metric", cell.metric},
+                        {"mean", cell.mean},
+                        {"se", cell.standard_error},
+                        {"n", cell.rows},
+                        {"paper", cell.paper ? nlohmann::json(*cell.paper) : nlohmann::json()}});
+      }
+    }
+    print_json(list);
+    return success;
+  }
+  for (const std::string& metric : metrics) {
+    fmt::print("{:<16} {:<8} {:>7} {:>6}  {:>6} {:>6} {:>4} {:>6}\n", "task", "method", "budget", "T", metric, "±",
+               "n", "paper");
+    for (const experiment::Cell& cell : experiment::summarise(rows, metric)) {
+      fmt::print("{:<16} {:<8} {:>7} {:>6}  {:>6.3f} {:>6.3f} {:>4} {:>6}{}\n", cell.task, cell.method, cell.budget,
+                 cell.transitions, cell.mean, cell.standard_error, cell.rows,
+                 cell.paper ? fmt::format("{:.2f}", *cell.paper) : "",
+                 cell.paper && cell.mean > *cell.paper + 0.005 ? "  above" : "");
+    }
+  }
+  return success;
+}
+
+Run set_up(CLI::App& app) {
+  app.require_subcommand(1);
+  CLI::App& benchmark = *app.add_subcommand("benchmark", "train, sample and compare over a sweep; goes on where it was");
+  const auto options = std::make_shared<BenchmarkOptions>();
+  benchmark.add_option("--sweep", options->sweep, "the sweep as a JSON file, instead of the flags below")
+      ->type_name("FILE");
+  benchmark.add_option("--tasks", options->tasks, "names with commas between them, or all")->capture_default_str();
+  benchmark.add_option("--methods", options->methods, "names with commas between them, or all")->capture_default_str();
+  benchmark.add_option("--budgets", options->budgets, "numbers with commas between them")->capture_default_str();
+  benchmark.add_option("--transitions", options->transitions, "numbers with commas between them")
+      ->capture_default_str();
+  add_flag(benchmark, options->observations, "--observations", "series per task and length", at_least(1));
+  add_flag(benchmark, options->seeds, "--seeds", "repetitions with other transitions and weights", at_least(1));
+  benchmark.add_option("-o,--output", options->output, "directory of the results")->required()->type_name("DIRECTORY");
+  add_common(benchmark, options->common, Seeded::no);
+
+  CLI::App& show = *app.add_subcommand("show", "print the table of a directory of results beside the paper's numbers");
+  const auto shown = std::make_shared<ShowOptions>();
+  shown->metric = "c2st";
+  show.add_option("results", shown->directory, "directory of the results")->required()->type_name("DIRECTORY");
+  show.add_option("--metric", shown->metric, "names with commas between them")->capture_default_str();
+  show.add_option("--page", shown->page, "also write the results as a Markdown page")->type_name("FILE");
+  add_common(show, shown->common, Seeded::no);
+  return [options, shown, &benchmark] { return benchmark.parsed() ? run_benchmark(*options) : run_show(*shown); };
+}
+
+}  // namespace
+
+Verb experiment_verb() { return {"experiment", "run a sweep, or show its results beside the paper's", set_up}; }
+
+}  // namespace catena::cli

@@ -1,0 +1,182 @@
+#include "catena/experiment/benchmark.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+
+#include "catena/evaluate/metric.h"
+#include "catena/evaluate/reference_file.h"
+#include "catena/files/json.h"
+#include "catena/sample/posterior.h"
+#include "catena/simulate/transitions.h"
+#include "catena/tasks/observe.h"
+#include "catena/tasks/task_density.h"
+#include "catena/train/method.h"
+
+namespace catena::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t reference_seed = 1;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+double peak_megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// Draws of the exact posterior, from the user's cache where they are there.
+Matrix reference_draws(const tasks::Task& task, ConstMatrixView series, std::size_t n, const Parallel& parallel) {
+  const auto request = evaluate::reference_request(task, n, reference_seed, {});
+  const auto cache = evaluate::ReferenceCache::of_user();
+  std::optional<files::Group> group = cache ? cache->find(request, series) : std::nullopt;
+  if (!group) {
+    const auto likelihood = tasks::series_likelihood(task, series);
+    const evaluate::Reference reference = evaluate::sample_reference(*likelihood, n, {}, Streams(reference_seed),
+                                                                     parallel, silent_progress());
+    if (reference.outcome != Outcome::ok) {
+      throw InputError(fmt::format("experiment: the reference of {} did not become healthy: {}", task.name,
+                                   advice(reference.outcome)));
+    }
+    group = evaluate::reference_group(task, series, request, reference);
+    if (cache) cache->store(request, series, *group);
+  }
+  Matrix draws(n, task.prior.size());
+  for (std::size_t i = 0; i < draws.cols(); ++i) {
+    const auto& values =
+        std::get<std::vector<double>>(group->group("posterior").variable(task.prior.names()[i]).values);
+    for (std::size_t k = 0; k < n; ++k) draws(k, i) = values.at(k);
+  }
+  return draws;
+}
+
+class Runner {
+ public:
+  Runner(const Sweep& sweep, const fs::path& directory, const Parallel& parallel, Progress& progress)
+      : sweep_(sweep),
+        directory_(directory),
+        parallel_(parallel),
+        progress_(progress),
+        rows_(directory / "rows.csv", columns(sweep)) {}
+
+  void run() {
+    const std::size_t all = sweep_.tasks.size() * sweep_.methods.size() * sweep_.budgets.size() *
+                            sweep_.seeds.size() * sweep_.transitions.size() * sweep_.observations;
+    progress_.start("experiment", "rows", all);
+    for (const std::uint64_t budget : sweep_.budgets) {
+      for (const std::uint64_t seed : sweep_.seeds) {
+        for (const SweepTask& entry : sweep_.tasks) {
+          for (const SweepMethod& method : sweep_.methods) run_model(entry, method, budget, seed);
+        }
+      }
+    }
+    progress_.finish();
+  }
+
+ private:
+  static std::vector<std::string> columns(const Sweep& sweep) {
+    std::vector<std::string> names = sweep.metrics;
+    names.insert(names.end(), {"train_seconds", "sample_seconds", "megabytes"});
+    return names;
+  }
+
+  /// All rows of one trained model.
+  void run_model(const SweepTask& entry, const SweepMethod& method, std::uint64_t budget, std::uint64_t seed) {
+    const tasks::Task task = tasks::make_task(entry.name, entry.options);
+    std::optional<train::TrainedModel> model;
+    for (const std::size_t transitions : sweep_.transitions) {
+      for (std::size_t o = 0; o < sweep_.observations; ++o) {
+        Row row;
+        row.task = entry.name;
+        row.method = method.label;
+        row.budget = budget;
+        row.seed = seed;
+        row.transitions = transitions;
+        row.observation = sweep_.first_observation + o;
+        if (!rows_.contains(row)) {
+          progress_.note(fmt::format("{} {} {} T = {}", method.label, entry.name, budget, transitions));
+          if (!model) model = trained(task, method, budget, seed);
+          fill(row, task, method, *model);
+          rows_.append(row);
+        }
+        progress_.advance(1);
+      }
+    }
+  }
+
+  train::TrainedModel trained(const tasks::Task& task, const SweepMethod& method, std::uint64_t budget,
+                              std::uint64_t seed) {
+    const fs::path path =
+        directory_ / "models" / fmt::format("{}-{}-{}-{}.safetensors", task.name, method.label, budget, seed);
+    if (fs::exists(path)) return train::read_model(path);
+    progress_.note(fmt::format("{} {} {}: training", method.label, task.name, budget));
+    simulate::SimulationPlan plan;
+    plan.budget = budget;
+    plan.seed = Streams(seed).child("transitions").seed();
+    plan.options = task.options;
+    const auto begin = Clock::now();
+    train::TrainingData data(simulate::simulate(task, plan, parallel_, silent_progress()), {});
+    nlohmann::json loop = nlohmann::json::object(), settings = method.train;
+    for (const FieldInfo& field : describe_fields<train::LoopSettings>()) {
+      if (!settings.contains(field.name)) continue;
+      loop[field.name] = settings[field.name];
+      settings.erase(field.name);
+    }
+    train::TrainedModel model = train::train(method.method, {.data = data,
+                                                             .loop = from_json<train::LoopSettings>("experiment", loop),
+                                                             .settings = settings,
+                                                             .streams = Streams(seed),
+                                                             .parallel = parallel_,
+                                                             .progress = silent_progress(),
+                                                             .checkpoint = {}});
+    model.provenance["train_seconds"] = seconds_since(begin);
+    fs::create_directories(path.parent_path());
+    train::write_model(path, model);
+    return model;
+  }
+
+  void fill(Row& row, const tasks::Task& task, const SweepMethod& method, const train::TrainedModel& model) {
+    const tasks::Observation observation =
+        tasks::observe("experiment", task, row.transitions, row.observation);
+    const Matrix reference = reference_draws(task, observation.series, sweep_.draws, parallel_);
+    const auto begin = Clock::now();
+    const sample::PosteriorDraws draws = sample::draw_posterior({.model = model,
+                                                                 .series = observation.series,
+                                                                 .times = observation.times,
+                                                                 .draws = sweep_.draws,
+                                                                 .settings = method.sample},
+                                                                Streams(row.seed), parallel_);
+    row.values["sample_seconds"] = seconds_since(begin);
+    row.values["train_seconds"] = model.provenance.value("train_seconds", 0.0);
+    row.values["megabytes"] = peak_megabytes();
+    row.outcome = name(draws.outcome);
+    for (const std::string& name : sweep_.metrics) {
+      const nlohmann::json value = evaluate::metrics().at("experiment", name).compute(draws.theta, reference, Streams(0),
+                                                                                     parallel_);
+      if (value.is_number()) row.values[name] = value.get<double>();
+    }
+  }
+
+  const Sweep& sweep_;
+  fs::path directory_;
+  const Parallel& parallel_;
+  Progress& progress_;
+  Rows rows_;
+};
+
+}  // namespace
+
+void run_sweep(const Sweep& sweep, const fs::path& directory, const Parallel& parallel, Progress& progress) {
+  fs::create_directories(directory);
+  files::write_json(directory / "sweep.json", sweep.to_json());
+  Runner(sweep, directory, parallel, progress).run();
+}
+
+}  // namespace catena::experiment

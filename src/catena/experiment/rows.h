@@ -1,0 +1,44 @@
+/// Results as rows of one CSV file: one row per task, method, budget, seed, length and observation. Rows are appended
+/// whole; what a killed process left of a last line is dropped, so that a sweep goes on where it was.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace catena::experiment {
+
+struct Row {
+  std::string task, method;
+  std::uint64_t budget = 0, seed = 0;
+  std::size_t transitions = 0;
+  std::uint64_t observation = 0;
+  std::string outcome = "ok";
+  std::map<std::string, double> values;  // metrics, and seconds of the phases
+
+  /// What identifies a row.
+  std::string key() const;
+};
+
+class Rows {
+ public:
+  /// Reads what is there. `columns` are the names of the values, in order; a file with others is an InputError.
+  Rows(std::filesystem::path path, std::vector<std::string> columns);
+
+  const std::vector<Row>& all() const { return rows_; }
+  bool contains(const Row& row) const { return keys_.contains(row.key()); }
+  void append(const Row& row);
+
+ private:
+  std::filesystem::path path_;
+  std::vector<std::string> columns_;
+  std::vector<Row> rows_;
+  std::map<std::string, std::size_t> keys_;
+};
+
+/// The rows of a file with whatever columns it has.
+std::vector<Row> read_rows(const std::filesystem::path& path);
+
+}  // namespace catena::experiment

@@ -1,0 +1,33 @@
+/// Rows summed up: mean and standard error of a metric over observations and seeds, beside the number that the paper
+/// prints for the same cell (benchmarks/paper/c2st.csv).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catena/experiment/rows.h"
+
+namespace catena::experiment {
+
+struct Cell {
+  std::string task, method;
+  std::uint64_t budget = 0;
+  std::size_t transitions = 0;
+  std::string metric;
+  double mean = 0, standard_error = 0;
+  std::size_t rows = 0, seeds = 0;
+  std::optional<double> paper;  // of this method
+  std::optional<double> paper_best;  // of the best method of the paper
+};
+
+/// Sorted by task, budget, method, transitions. The standard error is that of a mean over observations; each one's
+/// seeds are averaged first, because they share the observation.
+std::vector<Cell> summarise(const std::vector<Row>& rows, const std::string& metric);
+
+/// The paper's random-forest C2ST, if it prints one.
+std::optional<double> paper_c2st(const std::string& method, std::uint64_t budget, const std::string& task,
+                                 std::size_t transitions);
+
+}  // namespace catena::experiment

@@ -1,0 +1,73 @@
+#include "catena/experiment/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "catena/core/check.h"
+#include "catena/evaluate/metric.h"
+#include "catena/tasks/task.h"
+#include "catena/tasks/task_density.h"
+#include "catena/train/method.h"
+
+namespace catena::experiment {
+
+nlohmann::json Sweep::to_json() const {
+  nlohmann::json json = {{"budgets", budgets},
+                         {"transitions", transitions},
+                         {"observations", observations},
+                         {"first_observation", first_observation},
+                         {"seeds", seeds},
+                         {"draws", draws},
+                         {"metrics", metrics}};
+  for (const SweepTask& task : tasks) json["tasks"].push_back({{"name", task.name}, {"options", task.options}});
+  for (const SweepMethod& method : methods) {
+    json["methods"].push_back({{"label", method.label},
+                               {"method", method.method},
+                               {"train", method.train},
+                               {"sample", method.sample}});
+  }
+  return json;
+}
+
+Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
+  Sweep sweep;
+  const auto known = sweep.to_json();
+  try {
+    for (const auto& [name, value] : json.items()) {
+      if (name != "tasks" && name != "methods" && !known.contains(name)) {
+        throw InputError(fmt::format("{}: a sweep has no field \"{}\"", source, name));
+      }
+    }
+    for (const auto& task : json.at("tasks")) {
+      sweep.tasks.push_back({task.at("name").get<std::string>(), task.value("options", nlohmann::json::object())});
+    }
+    for (const auto& method : json.at("methods")) {
+      const auto name = method.at("method").get<std::string>();
+      sweep.methods.push_back({method.value("label", name), name, method.value("train", nlohmann::json::object()),
+                               method.value("sample", nlohmann::json::object())});
+    }
+    sweep.budgets = json.value("budgets", sweep.budgets);
+    sweep.transitions = json.value("transitions", sweep.transitions);
+    sweep.observations = json.value("observations", sweep.observations);
+    sweep.first_observation = json.value("first_observation", sweep.first_observation);
+    sweep.seeds = json.value("seeds", sweep.seeds);
+    sweep.draws = json.value("draws", sweep.draws);
+    sweep.metrics = json.value("metrics", sweep.metrics);
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(fmt::format("{}: is no sweep ({})", source, error.what()));
+  }
+  for (const SweepTask& task : sweep.tasks) {
+    static_cast<void>(tasks::make_task(task.name, task.options));
+    check::that(tasks::has_density(task.name), "experiment", "task", task.name, "one with an exact reference");
+  }
+  for (const SweepMethod& method : sweep.methods) static_cast<void>(train::methods().at("experiment", method.method));
+  for (const std::string& metric : sweep.metrics) static_cast<void>(evaluate::metrics().at("experiment", metric));
+  const std::size_t smallest = std::min({sweep.tasks.size(), sweep.methods.size(), sweep.budgets.size(),
+                                         sweep.transitions.size(), sweep.seeds.size(), sweep.metrics.size()});
+  check::at_least("experiment", "the length of each list of the sweep", smallest, std::size_t{1});
+  check::at_least("experiment", "observations", sweep.observations, std::size_t{1});
+  return sweep;
+}
+
+}  // namespace catena::experiment

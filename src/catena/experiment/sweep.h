@@ -1,0 +1,41 @@
+/// A sweep: which tasks, methods, budgets, lengths, observations and seeds, as data. The benchmark of the paper
+/// (sections 4.1–4.3) is one such file; results are rows of one table that grows while the sweep runs.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace catena::experiment {
+
+struct SweepTask {
+  std::string name;
+  nlohmann::json options = nlohmann::json::object();
+};
+
+struct SweepMethod {
+  std::string label;   // what rows are filed under; the method's name unless a sweep compares variants
+  std::string method;  // fnse, …
+  nlohmann::json train = nlohmann::json::object();   // settings that differ from the defaults
+  nlohmann::json sample = nlohmann::json::object();  // of its posterior sampler
+};
+
+struct Sweep {
+  std::vector<SweepTask> tasks;
+  std::vector<SweepMethod> methods;
+  std::vector<std::uint64_t> budgets{10000};
+  std::vector<std::size_t> transitions{1, 10, 100};
+  std::size_t observations = 10;
+  std::uint64_t first_observation = 1001;  // seeds of the observations: this one and those that follow
+  std::vector<std::uint64_t> seeds{1};     // of transitions and training
+  std::size_t draws = 1000;
+  std::vector<std::string> metrics{"c2st", "c2st_mlp", "sw1"};
+
+  nlohmann::json to_json() const;
+  /// Throws InputError for names that do not exist, empty lists and fields that no sweep has.
+  static Sweep from_json(const std::string& source, const nlohmann::json& json);
+};
+
+}  // namespace catena::experiment

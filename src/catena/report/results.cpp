@@ -1,0 +1,381 @@
+#include "catena/report/results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "catena/core/check.h"
+#include "catena/evaluate/draws.h"
+#include "catena/files/json.h"
+#include "catena/files/netcdf.h"
+#include "catena/files/safetensors.h"
+#include "catena/report/summary.h"
+
+namespace catena::report {
+
+namespace {
+
+using files::Group;
+using files::Variable;
+using nlohmann::json;
+using std::filesystem::path;
+
+constexpr std::string_view function = "catena report";
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+const Group* find_group(const Group& root, std::string_view name) {
+  const auto found = std::ranges::find(root.groups, name, &Group::name);
+  return found == root.groups.end() ? nullptr : &*found;
+}
+
+const Variable* find_variable(const Group& group, std::string_view name) {
+  const auto found = std::ranges::find(group.variables, name, &Variable::name);
+  return found == group.variables.end() ? nullptr : &*found;
+}
+
+std::vector<double> numbers(const Variable& variable) {
+  return std::visit(
+      [](const auto& values) {
+        std::vector<double> result;
+        if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(values)>, std::vector<std::string>>) {
+          for (const auto v : values) result.push_back(static_cast<double>(v));
+        }
+        return result;
+      },
+      variable.values);
+}
+
+/// Attributes that hold JSON are shown as what they hold.
+json record_of(const files::Attributes& attributes) {
+  json record = json::object();
+  for (const auto& [key, value] : attributes) {
+    if (value.is_string() && value.get_ref<const std::string&>().starts_with('{')) {
+      json parsed = json::parse(value.get_ref<const std::string&>(), nullptr, /*allow_exceptions=*/false);
+      record[key] = parsed.is_discarded() ? value : std::move(parsed);
+    } else {
+      record[key] = value;
+    }
+  }
+  return record;
+}
+
+/// What the writer of the file measured; otherwise computed from the chains, which must then be whole, and of 20 draws
+/// or more: shorter ones tell nothing.
+std::vector<sample::ChainHealth> health_of(const Group& posterior, const evaluate::Draws& draws, std::size_t chains) {
+  std::vector<sample::ChainHealth> stored;
+  for (const std::string& parameter : draws.parameters) {
+    const Variable* variable = find_variable(posterior, parameter);
+    if (variable == nullptr) break;
+    const auto attribute = [&](const char* key) {
+      const auto found = variable->attributes.find(key);
+      return found != variable->attributes.end() && found->second.is_number() ? found->second.get<double>() : nan;
+    };
+    const sample::ChainHealth health{attribute("r_hat"), attribute("bulk_ess"), attribute("tail_ess")};
+    if (!std::isfinite(health.r_hat) || !std::isfinite(health.bulk_ess)) break;
+    stored.push_back(health);
+  }
+  if (stored.size() == draws.parameters.size()) return stored;
+
+  const std::size_t length = chains == 0 ? 0 : draws.values.rows() / chains;
+  const auto finite = [](double v) { return std::isfinite(v); };
+  if (length < 20 || !std::ranges::all_of(draws.values.values(), finite)) return {};
+  std::vector<sample::ChainHealth> computed;
+  for (std::size_t p = 0; p < draws.values.cols(); ++p) {
+    Matrix chain(chains, length);
+    for (std::size_t k = 0; k < chains * length; ++k) chain(k / length, k % length) = draws.values(k, p);
+    computed.push_back(sample::chain_health(chain));
+  }
+  return computed;
+}
+
+std::optional<Outcome> outcome_of(const Group& root) {
+  const auto found = root.attributes.find("outcome");
+  if (found == root.attributes.end() || !found->second.is_string()) return std::nullopt;
+  for (int i = 0; i <= static_cast<int>(Outcome::invalid_share); ++i) {
+    if (name(static_cast<Outcome>(i)) == found->second.get_ref<const std::string&>()) return static_cast<Outcome>(i);
+  }
+  return std::nullopt;
+}
+
+DrawSet read_draw_set(const path& file, const Group& root) {
+  evaluate::Draws draws = evaluate::read_draws(file);
+  DrawSet set;
+  const Group& posterior = *find_group(root, "posterior");
+  const bool own =
+      std::ranges::find(posterior.dimensions, "chain", &files::Dimension::name) != posterior.dimensions.end();
+  set.chains = (own ? posterior : root).dimension("chain");
+  set.health = health_of(posterior, draws, set.chains);
+  set.outcome = outcome_of(root);
+  std::vector<std::size_t> kept;
+  for (std::size_t r = 0; r < draws.values.rows(); ++r) {
+    if (std::ranges::all_of(draws.values.row(r), [](double v) { return std::isfinite(v); })) kept.push_back(r);
+  }
+  set.dropped = draws.values.rows() - kept.size();
+  check::that(kept.size() >= 2, function, fmt::format("the number of finite draws in {}", file.string()), kept.size(),
+              "at least 2");
+  set.parameters = std::move(draws.parameters);
+  set.values = Matrix(kept.size(), draws.values.cols());
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    std::ranges::copy(draws.values.row(kept[k]), set.values.row(k).begin());
+  }
+  return set;
+}
+
+DrawSet in_order_of(const DrawSet& posterior, DrawSet reference) {
+  DrawSet result = reference;
+  evaluate::Draws ordered =
+      evaluate::in_order_of({posterior.parameters, {}}, {std::move(reference.parameters), std::move(reference.values)});
+  for (std::size_t i = 0; i < result.health.size(); ++i) {
+    const auto from = std::ranges::find(result.parameters, ordered.parameters[i]) - result.parameters.begin();
+    result.health[i] = reference.health[static_cast<std::size_t>(from)];
+  }
+  result.parameters = std::move(ordered.parameters);
+  result.values = std::move(ordered.values);
+  return result;
+}
+
+/// The series that the draws were made for, as the file keeps it: (time, state), with the states' names.
+std::optional<files::Series> observed_in(const Group& root) {
+  const Group* group = find_group(root, "observed_data");
+  const Variable* variable = group == nullptr ? nullptr : find_variable(*group, "series");
+  if (variable == nullptr || variable->dimensions.size() != 2) return std::nullopt;
+  const std::size_t rows = group->dimension(variable->dimensions[0]), cols = group->dimension(variable->dimensions[1]);
+  const std::vector<double> values = numbers(*variable);
+  if (values.size() != rows * cols) return std::nullopt;
+  files::Series series{{}, Matrix(rows, cols), {}};
+  std::ranges::copy(values, series.values.values().begin());
+  if (const Variable* names = find_variable(*group, variable->dimensions[1])) {
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&names->values)) series.names = *texts;
+  }
+  return series;
+}
+
+/// ArviZ's group `posterior_predictive`, variable `series` (chain, draw, time, state).
+std::optional<Predictive> predictive_in(const Group& root) {
+  const Group* group = find_group(root, "posterior_predictive");
+  const Variable* variable = group == nullptr ? nullptr : find_variable(*group, "series");
+  if (variable == nullptr || variable->dimensions.size() != 4) return std::nullopt;
+  const std::size_t rows = group->dimension(variable->dimensions[2]), cols = group->dimension(variable->dimensions[3]);
+  const std::vector<double> values = numbers(*variable);
+  if (rows * cols == 0 || values.empty() || values.size() % (rows * cols) != 0) return std::nullopt;
+  const std::size_t draws = values.size() / (rows * cols);
+  Predictive result{Matrix(rows, cols), Matrix(rows, cols), Matrix(rows, cols)};
+  std::vector<double> column;
+  for (std::size_t cell = 0; cell < rows * cols; ++cell) {
+    column.clear();
+    for (std::size_t k = 0; k < draws; ++k) {
+      const double v = values[k * rows * cols + cell];
+      if (std::isfinite(v)) column.push_back(v);
+    }
+    std::ranges::sort(column);
+    const auto quantile = [&](double q) { return column.empty() ? nan : report::quantile(column, q); };
+    result.low.values()[cell] = quantile(0.05);
+    result.median.values()[cell] = quantile(0.5);
+    result.high.values()[cell] = quantile(0.95);
+  }
+  return result;
+}
+
+/// `rank` (parameter, series) with the attribute `draws`: each true value's rank among that many draws.
+Calibration read_calibration(const path& file, const Group& root) {
+  const Variable& rank = root.variable("rank");
+  const auto draws = rank.attributes.find("draws");
+  const std::string name = fmt::format("the variable `rank` of {}", file.string());
+  check::that(rank.dimensions.size() == 2, function, name, fmt::format("of {} dimensions", rank.dimensions.size()),
+              "of the dimensions (parameter, series)");
+  check::that(draws != rank.attributes.end() && draws->second.is_number_integer() && draws->second > 0, function, name,
+              "without the attribute `draws`", "with it: the number of draws per series");
+  const std::size_t parameters = root.dimension(rank.dimensions[0]), series = root.dimension(rank.dimensions[1]);
+  const std::vector<double> values = numbers(rank);
+  check::that(values.size() == parameters * series && series >= 5, function, name, fmt::format("for {} series", series),
+              "for 5 series or more");
+  const auto most = draws->second.get<std::size_t>();
+  Calibration result;
+  const Variable* names = find_variable(root, rank.dimensions[0]);
+  const auto* texts = names == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&names->values);
+  for (std::size_t p = 0; p < parameters; ++p) {
+    result.parameters.push_back(texts != nullptr ? (*texts)[p] : fmt::format("{}", p));
+    evaluate::Ranks ranks{most, {}};
+    for (std::size_t s = 0; s < series; ++s) {
+      const double value = values[p * series + s];
+      check::that(value >= 0 && value <= static_cast<double>(most), function,
+                  fmt::format("a rank in {}", file.string()), value, fmt::format("between 0 and {}", most));
+      ranks.values.push_back(static_cast<std::size_t>(value));
+    }
+    result.ranks.push_back(std::move(ranks));
+  }
+  return result;
+}
+
+/// The curve of the model's main network (train/model.h). Lists that are missing or no lists stay empty; a model without
+/// a learning curve has none.
+std::optional<LearningCurve> learning_curve_in(const json& metadata) {
+  if (!metadata.is_object() || !metadata.value("main_network", json()).is_string()) return std::nullopt;
+  const json networks = metadata.value("networks", json::object());
+  if (!networks.is_object()) return std::nullopt;
+  const auto network = networks.find(metadata.at("main_network").get<std::string>());
+  if (network == networks.end() || !network->is_object()) return std::nullopt;
+  const auto found = network->find("learning_curve");
+  if (found == network->end() || !found->is_object()) return std::nullopt;
+  const auto list = [&](const char* key) {
+    std::vector<double> values;
+    const auto entry = found->find(key);
+    if (entry == found->end() || !entry->is_array()) return values;
+    for (const json& v : *entry) values.push_back(v.is_number() ? v.get<double>() : nan);
+    return values;
+  };
+  LearningCurve curve{list("step"), list("train_loss"), list("held_out_loss"), list("seconds")};
+  for (auto* values : {&curve.train_loss, &curve.held_out_loss, &curve.seconds}) {
+    if (!values->empty()) values->resize(curve.step.size(), nan);
+  }
+  const bool drawable = curve.step.size() >= 2 && !(curve.train_loss.empty() && curve.held_out_loss.empty());
+  return drawable ? std::optional(curve) : std::nullopt;
+}
+
+/// True values by parameter, as `catena observe` writes them.
+struct Truth {
+  std::vector<std::string> parameters;
+  std::vector<double> theta;
+};
+
+std::optional<Truth> truth_in(const json& record) {
+  if (!record.is_object() || !record.contains("parameters") || !record.contains("theta")) return std::nullopt;
+  const json &names = record.at("parameters"), &values = record.at("theta");
+  if (!names.is_array() || !values.is_array() || names.size() != values.size()) return std::nullopt;
+  Truth truth;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].is_string() || !values[i].is_number()) return std::nullopt;
+    truth.parameters.push_back(names[i].get<std::string>());
+    truth.theta.push_back(values[i].get<double>());
+  }
+  return truth;
+}
+
+/// Reads one file after the other; the parts that depend on each other are put together at the end.
+class Reader {
+ public:
+  void read(const path& file) {
+    const std::string extension = file.extension().string();
+    if (extension == ".safetensors") {
+      read_model(file);
+    } else if (extension == ".csv" || extension == ".tsv" || extension == ".txt") {
+      read_series(file);
+    } else if (extension == ".json") {
+      take_truth(file, /*must_hold=*/true);
+    } else {
+      read_netcdf(file);
+    }
+  }
+
+  Results finish() {
+    if (results_.posterior && truth_) {
+      const std::vector<std::string>& parameters = results_.posterior->parameters;
+      std::vector<double> values(parameters.size(), nan);
+      bool known = false;
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const auto found = std::ranges::find(truth_->parameters, parameters[i]);
+        if (found == truth_->parameters.end()) continue;
+        values[i] = truth_->theta[static_cast<std::size_t>(found - truth_->parameters.begin())];
+        known = true;
+      }
+      if (known) results_.truth = std::move(values);
+    }
+    if (!results_.observed) results_.observed = std::move(observed_beside_draws_);
+    return std::move(results_);
+  }
+
+ private:
+  void add(const path& file, std::string kind, json record) {
+    results_.sources.push_back({file.filename().string(), std::move(kind), std::move(record)});
+  }
+
+  void read_model(const path& file) {
+    files::TensorFile model = files::read_safetensors(file);
+    results_.learning_curve = learning_curve_in(model.metadata);
+    json record = json::object();  // what a reader asks for; curves and ranges would fill pages
+    for (const char* key : {"catena_version", "method", "settings", "training", "seed", "transitions", "notes"}) {
+      if (model.metadata.is_object() && model.metadata.contains(key)) record[key] = model.metadata.at(key);
+    }
+    add(file, "model", std::move(record));
+  }
+
+  void read_series(const path& file) {
+    check::that(!results_.observed, function, "a second series", file.string(), "left out: a report is about one");
+    results_.observed = files::read_csv(file);
+    add(file, "series", {{"times", results_.observed->values.rows()}, {"states", results_.observed->values.cols()}});
+    path beside = file;
+    beside.replace_extension(".json");
+    if (!truth_ && std::filesystem::is_regular_file(beside)) take_truth(beside, /*must_hold=*/false);
+  }
+
+  void take_truth(const path& file, bool must_hold) {
+    json record;
+    try {
+      record = files::read_json(file);
+    } catch (const FileError&) {
+      if (must_hold) throw;
+      return;
+    }
+    std::optional<Truth> truth = truth_in(record);
+    if (!truth) {
+      check::that(!must_hold, function, file.string(), "without the lists `parameters` and `theta`",
+                  "a file of true values as `catena observe` writes it");
+      return;
+    }
+    truth_ = std::move(truth);
+    add(file, "true values", std::move(record));
+  }
+
+  void read_netcdf(const path& file) {
+    const Group root = files::read_netcdf(file);
+    if (find_group(root, "posterior") != nullptr) {
+      check::that(!results_.reference, function, "a third file of draws", file.string(),
+                  "left out: the first is the posterior, the second the reference");
+      DrawSet set = read_draw_set(file, root);
+      const bool first = !results_.posterior;
+      if (first) {
+        results_.posterior = std::move(set);
+        results_.predictive = predictive_in(root);
+      } else {
+        results_.reference = in_order_of(*results_.posterior, std::move(set));
+      }
+      if (!observed_beside_draws_) observed_beside_draws_ = observed_in(root);
+      add(file, first ? "posterior" : "reference", record_of(root.attributes));
+    } else if (find_variable(root, "rank") != nullptr) {
+      results_.calibration = read_calibration(file, root);
+      add(file, "calibration", record_of(root.attributes));
+    } else {
+      check::fail(function, file.string(), "a netCDF file with neither a group `posterior` nor a variable `rank`",
+                  "draws or a calibration");
+    }
+  }
+
+  Results results_;
+  std::optional<Truth> truth_;
+  std::optional<files::Series> observed_beside_draws_;
+};
+
+}  // namespace
+
+Results read_results(const std::vector<path>& files) {
+  check::at_least(function, "the number of files", files.size(), std::size_t{1});
+  Reader reader;
+  for (const path& file : files) reader.read(file);
+  return reader.finish();
+}
+
+std::string task_name(const Results& results) {
+  for (const Source& source : results.sources) {
+    for (const json* record :
+         {&source.record, source.record.contains("request") ? &source.record["request"] : nullptr}) {
+      if (record == nullptr || !record->is_object()) continue;
+      const auto found = record->find("task");
+      if (found != record->end() && found->is_string()) return found->get<std::string>();
+    }
+  }
+  return "";
+}
+
+}  // namespace catena::report

@@ -1,0 +1,69 @@
+/// What a report is about: everything that was found in the files it was given, each part optional. Figures, tables and
+/// findings are functions of this; Python fills in the parts it has and calls the same functions.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/core/outcome.h"
+#include "catena/evaluate/calibration.h"
+#include "catena/sample/chain_health.h"
+#include "catena/files/csv.h"
+
+namespace catena::report {
+
+/// Draws with what is known of the chains they come from.
+struct DrawSet {
+  std::vector<std::string> parameters;  ///< one per column
+  Matrix values;                        ///< one draw a row, all finite
+  std::size_t chains = 1;
+  std::size_t dropped = 0;                    ///< draws left out because a value was not finite
+  std::vector<sample::ChainHealth> health;  ///< one per parameter; empty if it cannot be told
+  std::optional<Outcome> outcome;             ///< how the sampler says that it ended
+};
+
+/// Empty where the file had no such list; otherwise as long as `step`. NaN = not measured at that step.
+struct LearningCurve {
+  std::vector<double> step, train_loss, held_out_loss, seconds;
+};
+
+/// Quantiles of series simulated from the posterior, each [time × state].
+struct Predictive {
+  Matrix low, median, high;  ///< 5 %, 50 %, 95 %
+};
+
+struct Calibration {
+  std::vector<std::string> parameters;
+  std::vector<evaluate::Ranks> ranks;  ///< one per parameter
+};
+
+/// A file that went into the report, and what it says about how it was made.
+struct Source {
+  std::string file;
+  std::string kind;  ///< "posterior", "reference", "model", "series", "true values", "calibration"
+  nlohmann::json record = nlohmann::json::object();
+};
+
+struct Results {
+  std::optional<DrawSet> posterior, reference;  ///< the reference's columns in the order of the posterior's
+  std::vector<double> truth;                    ///< in the order of the posterior's parameters, NaN = unknown; or empty
+  std::optional<files::Series> observed;
+  std::optional<Predictive> predictive;
+  std::optional<LearningCurve> learning_curve;
+  std::optional<Calibration> calibration;
+  std::vector<Source> sources;
+};
+
+/// Tells the files apart by what is in them, whatever their order: a safetensors file is a model, CSV an observed
+/// series (true values in the .json beside it), JSON true values, netCDF with ranks a calibration, and netCDF with
+/// ArviZ's group `posterior` first the posterior, then the reference.
+Results read_results(const std::vector<std::filesystem::path>& files);
+
+/// "lotka_volterra", if one of the sources names the task; empty otherwise.
+std::string task_name(const Results& results);
+
+}  // namespace catena::report

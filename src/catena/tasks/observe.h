@@ -1,0 +1,24 @@
+/// One test series of a task with the parameters behind it: what `catena observe` writes and experiments infer from.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/tasks/task.h"
+
+namespace catena::tasks {
+
+struct Observation {
+  Matrix series;              // (T + 1) × n
+  std::vector<double> times;  // of its rows, if the simulator uses time; else empty
+  std::vector<double> theta, z;
+};
+
+/// θ from the prior, or as given (empty: from the prior), then the series; all a function of the seed. Throws InputError
+/// if θ does not fit or a state is not finite, in a sentence that begins with `function`.
+Observation observe(std::string_view function, const Task& task, std::size_t transitions, std::uint64_t seed,
+                    std::span<const double> theta = {});
+
+}  // namespace catena::tasks

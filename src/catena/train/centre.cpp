@@ -1,0 +1,95 @@
+#include "catena/train/centre.h"
+
+#include <algorithm>
+
+#include "catena/nn/layers.h"
+
+namespace catena::train {
+namespace {
+
+constexpr std::size_t largest_block = 128;
+
+void copy(ConstBlock from, Block to) {
+  for (std::size_t f = 0; f < from.features; ++f) std::copy_n(from.feature(f), from.lanes, to.feature(f));
+}
+
+}  // namespace
+
+ScoreNetworkSettings centre_network() { return {.network = "separable", .width = 32, .layers = 4, .terms = 16}; }
+
+CentreObjective::CentreObjective(const ScoreSettings& settings, const std::vector<const NamedWeights*>& members,
+                                 const std::string& source, const TrainingData& data)
+    : levels_(diffusion::schedules().at("train", settings.schedule).schedule, settings.levels, settings.smallest_eta,
+              "precondition"),
+      data_(data),
+      score_(record_score(settings.network, data.prior().size(), data.features().size(), nn::Lanes::each())),
+      centre_(record_score(centre_network(), data.prior().size(), data.features().size() - data.features().states(),
+                           nn::Lanes::each())),
+      frozen_(score_.graph, largest_block, nn::Purpose::inference()),
+      states_(data.features().states()) {
+  for (const NamedWeights* member : members) members_.push_back(flat_weights(score_.graph, *member, source));
+  const std::size_t parameters = data.prior().size();
+  nn::Graph& graph = centre_.graph;
+  target_ = graph.input("target", parameters);
+  weight_ = graph.input("weight", 1);
+  const nn::Value error = graph.apply("scale_lanes", {weight_, nn::subtract(graph, centre_.y, target_)});
+  loss_ = graph.apply("lane_dot", {error, error});
+}
+
+std::size_t CentreObjective::unseen_row(std::size_t row) const {
+  if (data_.folds() == 1) return row;
+  const std::size_t folds = std::min(members_.size(), data_.folds());
+  const std::size_t unseen = folds * data_.held_out_size();  // the last rows: fold 0, before it fold 1, …
+  return data_.size() - unseen + row % unseen;
+}
+
+void CentreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const {
+  const std::size_t count = part.count(), d = part.examples.parameters;
+  CATENA_ASSERT(count <= largest_block);
+  const auto frozen = frozen_.borrow();
+  const Block state = workspace.value(centre_.condition, count), variable = workspace.value(centre_.variable, count),
+              level = workspace.value(centre_.level, count), target = workspace.value(target_, count),
+              weight = workspace.value(weight_, count);
+  thread_local std::vector<float> place, epsilon;
+  thread_local std::vector<std::size_t> rows;
+  place.resize(count);
+  epsilon.resize(count * d);
+  rows.resize(count);
+  stream.fill_uniform(place);
+  stream.fill_normal(epsilon);
+  for (std::size_t i = 0; i < count; ++i) {
+    const NoiseLevel& now = levels_.at(part, i, place[i]);
+    rows[i] = unseen_row(part.order[part.begin + i]);
+    const float *z = part.examples.z_of(rows[i]), *c = part.examples.c_of(rows[i]);
+    for (std::size_t f = 0; f < state.features; ++f) state(f, i) = c[f < states_ ? f : states_ + f];
+    level(0, i) = now.sigma;
+    weight(0, i) = now.weight;
+    for (std::size_t f = 0; f < d; ++f) {
+      const float theta_a = now.m * z[f] + now.sigma * epsilon[i * d + f];
+      variable(f, i) = now.c_in * theta_a;
+      target(f, i) = -now.prior * theta_a;
+    }
+  }
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    gather(frozen->value(score_.condition, count), count, 1, [&](std::size_t i) { return part.examples.c_of(rows[i]); });
+    copy(variable, frozen->value(score_.variable, count));
+    copy(level, frozen->value(score_.level, count));
+    frozen->forward(members_[k], count);
+    const Block y = frozen->value(score_.y, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const float share = share_of(k, rows[i]);
+      for (std::size_t f = 0; f < d; ++f) target(f, i) += share * y(f, i);
+    }
+  }
+}
+
+float CentreObjective::share_of(std::size_t member, std::size_t row) const {
+  if (data_.folds() == 1) return 1.0F / static_cast<float>(members_.size());
+  const std::size_t fold = (data_.size() - 1 - row) / data_.held_out_size();
+  // More members than folds: those of one fold share its rows.
+  const std::size_t folds = std::min(members_.size(), data_.folds());
+  if (member % folds != fold) return 0;
+  return 1.0F / static_cast<float>((members_.size() - fold + folds - 1) / folds);
+}
+
+}  // namespace catena::train

@@ -1,0 +1,51 @@
+/// Increments standardised given the state: with a small network for the Gaussian of x^(t+1) − x^t given x^t (and t),
+/// θ averaged out, the increment part of c becomes the residual
+///
+///   u = L(x^t) Δ − b(x^t),   Δ | x^t ≈ N(L⁻¹b, (LᵀL)⁻¹).
+///
+/// Given x^t this map is one to one, so nothing is lost; what every θ does alike is taken out, and u is of size one
+/// wherever the state is, also where drift or noise grow with it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "catena/train/objective.h"
+#include "catena/train/weights.h"
+
+namespace catena::train {
+
+struct WhiteningGraph {
+  nn::Graph graph;
+  nn::Value state, increment;  // (x^t, t) and Δ, standardised
+  nn::Value residual, loss;
+};
+WhiteningGraph record_whitening(std::size_t states, std::size_t features);
+
+class WhiteningObjective final : public Objective {
+ public:
+  WhiteningObjective(std::size_t states, std::size_t features);
+
+  const nn::Graph& graph() const override { return network_.graph; }
+  nn::Value loss() const override { return network_.loss; }
+  void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const override;
+
+ private:
+  WhiteningGraph network_;
+};
+
+class Whitening {
+ public:
+  Whitening(const NamedWeights& weights, const std::string& source, std::size_t states, std::size_t features);
+
+  /// Replaces the increments of every row of c (one transition each, `features` floats) by u.
+  void apply(std::span<float> c) const;
+
+ private:
+  std::size_t states_, features_;
+  WhiteningGraph network_;
+  AlignedVector<float> weights_;
+};
+
+}  // namespace catena::train

@@ -1,0 +1,165 @@
+// Scores from networks: the fast sums of separable networks against the loop, Jacobians against differences, and what
+// is wrong with a series.
+#include "catena/compose/network_scores.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "catena/train/method.h"
+#include "train/train_cases.h"
+
+namespace catena::compose {
+namespace {
+
+train::TrainedModel model_of(const std::string& network) {
+  train::TrainingData data(train::transitions_of("gaussian_rw", 500, {{"dim", 3}}), train::Split{});
+  return train::train("fnse", {.data = data,
+                               .loop = {.steps = 30, .batch_size = 100, .evaluations = 1},
+                               .settings = {{"network", network}, {"width", 16}, {"terms", 7}},
+                               .streams = Streams(3),
+                               .parallel = Parallel(2),
+                               .progress = silent_progress(),
+                               .checkpoint = {}});
+}
+
+Matrix random_matrix(std::size_t rows, std::size_t cols, std::uint64_t seed) {
+  Matrix matrix(rows, cols);
+  Streams(seed).stream("matrix").fill_normal(matrix.values());
+  return matrix;
+}
+
+class EveryNetwork : public testing::TestWithParam<std::string> {
+ protected:
+  train::TrainedModel trained = model_of(GetParam());
+  ScoreModel model{trained};
+  ObservedSeries series{random_matrix(70, 6, 1)};
+  std::unique_ptr<LocalScores> scores = network_scores(model, series);
+};
+
+TEST_P(EveryNetwork, HasJacobiansThatAgreeWithDifferences) {
+  const Matrix theta = random_matrix(5, 3, 2);
+  Matrix s(10, 3), jacobians(10, 9);
+  const double a = 0.3, step = 1e-2;
+  scores->scores_and_jacobians(theta, a, 4, 6, s, jacobians);
+  Matrix plain(10, 3);
+  scores->scores(theta, a, 4, 6, plain);
+  for (std::size_t i = 0; i < plain.values().size(); ++i) EXPECT_NEAR(s.values()[i], plain.values()[i], 1e-5);
+  for (std::size_t j = 0; j < 3; ++j) {
+    Matrix up(theta), down(theta), high(10, 3), low(10, 3);
+    for (std::size_t p = 0; p < 5; ++p) {
+      up(p, j) += step;
+      down(p, j) -= step;
+    }
+    scores->scores(up, a, 4, 6, high);
+    scores->scores(down, a, 4, 6, low);
+    for (std::size_t row = 0; row < 10; ++row) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        // Differences of floats: 1e-6/1e-2, and the third derivative times 1e-4/6.
+        EXPECT_NEAR(jacobians(row, i * 3 + j), (high(row, i) - low(row, i)) / (2 * step), 2e-3);
+      }
+    }
+  }
+}
+
+TEST_P(EveryNetwork, SumsAsTheLoopDoes) {
+  const std::size_t T = series.transitions(), n = 130;  // more than a block, and not a multiple of it
+  const Matrix theta = random_matrix(n, 3, 4);
+  Matrix local(T * n, 3);
+  for (const double a : {0.02, 0.7}) {
+    scores->scores(theta, a, 0, T, local);
+    for (const std::size_t columns : {0U, 3U, 9U}) {
+      LocalPrecisions precisions = columns == 0 ? Matrix() : random_matrix(T, columns, 5);
+      for (std::size_t t = 0; columns == 9 && t < T; ++t) {  // symmetric, as precisions are
+        for (std::size_t i = 0; i < 3; ++i) {
+          for (std::size_t j = 0; j < i; ++j) precisions(t, j * 3 + i) = precisions(t, i * 3 + j);
+        }
+      }
+      Matrix sum(n, 3), weighted(columns == 0 ? 0 : n, 3);
+      (*sums_of(*scores, precisions))(theta, a, sum, weighted);
+      for (std::size_t p = 0; p < n; ++p) {
+        for (std::size_t i = 0; i < 3; ++i) {
+          double plain = 0, product = 0;
+          for (std::size_t t = 0; t < T; ++t) {
+            plain += local(t * n + p, i);
+            for (std::size_t j = 0; columns > 0 && j < 3; ++j) {
+              const double c = columns == 9 ? precisions(t, i * 3 + j) : i == j ? precisions(t, i) : 0;
+              product += c * local(t * n + p, j);
+            }
+          }
+          // Floats: some 1e-6 of terms of size 5, 70 of them.
+          EXPECT_NEAR(sum(p, i), plain, 2e-3);
+          if (columns > 0) {
+            EXPECT_NEAR(weighted(p, i), product, 2e-3);
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryNetwork, testing::Values("joint", "separable"));
+
+TEST(SeparableNetwork, HasTheFastPathAndTheJointOneHasNot) {
+  const train::TrainedModel joint = model_of("joint"), separable = model_of("separable");
+  const ObservedSeries series{random_matrix(3, 6, 1)};
+  EXPECT_EQ(network_scores(ScoreModel(joint), series)->summed({}), nullptr);
+  EXPECT_NE(network_scores(ScoreModel(separable), series)->summed({}), nullptr);
+}
+
+TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
+  train::TrainingData data(train::transitions_of("gaussian_rw", 20000, {{"dim", 2}, {"proposal_sd", 1.0}}),
+                                 train::Split{});
+  train::LoopSettings loop{.steps = 15000, .batch_size = 200, .evaluations = 5};
+  loop.optimizer.learning_rate = 3e-3;
+  const train::TrainedModel trained = train::train("fnse", {.data = data,
+                                                            .loop = loop,
+                                                            .settings = {{"width", 4}, {"layers", 1}},
+                                                            .streams = Streams(3),
+                                                            .parallel = Parallel(2),
+                                                            .progress = silent_progress(),
+                                                            .checkpoint = {}});
+  const LocalPrecisions c = amortised_precisions(ScoreModel(trained), ObservedSeries{random_matrix(50, 4, 8)});
+  // The local posterior's precision is 2 I everywhere. The net saw 20,000 transitions: a few per cent at each place.
+  double sum = 0;
+  for (std::size_t t = 0; t < 50; ++t) {
+    sum += c(t, 0) + c(t, 3);
+    EXPECT_NEAR(c(t, 1), 0, 0.5);
+    EXPECT_EQ(c(t, 1), c(t, 2));
+  }
+  EXPECT_NEAR(sum / 100, 2, 0.1);
+}
+
+TEST(ObservedSeries, RefusesWhatDoesNotFitTheModel) {
+  train::TrainedModel model;
+  model.features = train::Features(train::transitions_of("gaussian_rw", 100, {{"dim", 2}}));
+  const auto sentence = [&](const Matrix& series) -> std::string {
+    try {
+      static_cast<void>(observed_series("sample", model, series, {}));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  Matrix bad = random_matrix(4, 2, 1);
+  bad(2, 1) = std::nan("");
+  EXPECT_EQ(sentence(bad), "sample: row 3 of the series[1] is nan, but must be finite");
+  EXPECT_EQ(sentence(random_matrix(1, 2, 1)), "sample: the number of rows of the series is 1, but must be at least 2");
+  EXPECT_EQ(sentence(random_matrix(4, 3, 1)), "sample: the number of states of the series is 3, but must be 2");
+  EXPECT_EQ(sentence(random_matrix(4, 2, 1)), "");
+}
+
+TEST(ObservedSeries, CountsTransitionsOutsideTheTrainingRange) {
+  train::TrainedModel model;
+  model.features = train::Features(train::transitions_of("gaussian_rw", 1000, {{"dim", 1}}));
+  Matrix series(4, 1);
+  series(1, 0) = 1;
+  series(2, 0) = 1000;
+  series(3, 0) = 1001;
+  const ObservedSeries observed = observed_series("sample", model, series, {});
+  EXPECT_EQ(observed.outside, 2U);
+  EXPECT_GT(observed.worst_excess, 50);
+}
+
+}  // namespace
+}  // namespace catena::compose

@@ -1,0 +1,78 @@
+"""A sweep that is killed goes on where it was, and its table stands beside the paper's numbers."""
+
+import json
+import subprocess
+import time
+
+import pytest
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    path = tmp_path / "sweep.json"
+    path.write_text(json.dumps({
+        "tasks": [{"name": "gaussian_rw", "options": {"dim": 1}}, {"name": "periodic_sde"}],
+        "methods": [{"method": "fnse", "train": {"steps": 60, "width": 8, "terms": 4, "ensemble": 1}, "sample": {"steps": 20}}],
+        "budgets": [500],
+        "transitions": [1, 4],
+        "observations": 3,
+        "draws": 200,
+        "metrics": ["c2st", "sw1"],
+    }))
+    return path
+
+
+def test_a_killed_sweep_goes_on_where_it_was(catena, program, sweep, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert catena("experiment", "benchmark", "--sweep", sweep, "-o", whole, "--quiet").returncode == 0
+    process = subprocess.Popen([program, "experiment", "benchmark", "--sweep", sweep, "-o", killed, "--quiet"])
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and (not (killed / "rows.csv").exists() or len((killed / "rows.csv").read_text().splitlines()) < 3):
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    with open(killed / "rows.csv", "a") as file:
+        file.write("gaussian_rw,fnse,500,1")  # what a crash in the middle of a line leaves
+    assert catena("experiment", "benchmark", "--sweep", sweep, "-o", killed, "--quiet").returncode == 0
+
+    def results(directory):
+        header, *rows = (directory / "rows.csv").read_text().splitlines()
+        assert header.startswith("task,method,budget,seed,transitions,observation,outcome,c2st,sw1,")
+        return [row.split(",")[:9] for row in rows]
+
+    assert len(results(whole)) == 12
+    assert results(killed) == results(whole)
+
+
+def test_the_table_stands_beside_the_papers_numbers(catena, tmp_path):
+    header = "task,method,budget,seed,transitions,observation,outcome,c2st\n"
+    rows = [f"periodic_sde,fnse,10000,{seed},{T},{o},ok,{0.5 + 0.1 * o + 0.01 * seed}\n"
+            for seed in (1, 2) for T in (1, 100) for o in (1, 2)]
+    (tmp_path / "rows.csv").write_text(header + "".join(rows))
+    cells = json.loads(catena("experiment", "show", tmp_path, "--json").stdout)
+    assert [(cell["transitions"], cell["n"], cell["paper"]) for cell in cells] == [(1, 4, 0.56), (100, 4, 0.85)]
+    # Means over the seeds are 0.615 and 0.715: their mean, and their deviation over the root of two.
+    assert cells[0]["mean"] == pytest.approx(0.665)
+    assert cells[0]["se"] == pytest.approx(0.05)
+    text = catena("experiment", "show", tmp_path, "--page", tmp_path / "results.md").stdout
+    assert "0.665" in text and "0.56" in text and "above" in text
+    assert "| periodic_sde | fnse | 0.665 ± 0.050 (0.56) | **0.665 ± 0.050** (0.85) |" in (tmp_path / "results.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"tasks": [{"name": "flying"}]}, 'task is "flying", but must be one of'),
+        ({"methods": [{"method": "guessing"}]}, 'method is "guessing", but must be one of'),
+        ({"metrics": ["beauty"]}, 'metric is "beauty", but must be one of'),
+        ({"budgets": "many"}, "is no sweep"),
+        ({"speed": 1}, 'a sweep has no field "speed"'),
+        ({"seeds": []}, "the length of each list of the sweep is 0, but must be at least 1"),
+    ],
+)
+def test_a_bad_sweep_is_one_sentence(catena, sweep, tmp_path, change, sentence):
+    sweep.write_text(json.dumps(json.loads(sweep.read_text()) | change))
+    result = catena("experiment", "benchmark", "--sweep", sweep, "-o", tmp_path / "out")
+    assert result.returncode == 2
+    assert sentence in result.stderr and result.stderr.count("\n") == 1

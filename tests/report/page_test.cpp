@@ -1,0 +1,126 @@
+#include "catena/report/page.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "catena/core/random.h"
+#include "catena/report/figures/pairs_shown.h"
+#include "catena/report/theme.h"
+
+namespace catena::report {
+namespace {
+
+DrawSet draws(std::size_t n, std::size_t parameters) {
+  DrawSet set;
+  set.values = Matrix(n, parameters);
+  Stream stream = Streams(3).stream("draws");
+  stream.fill_normal(set.values.values());
+  for (std::size_t p = 0; p < parameters; ++p) set.parameters.push_back(fmt::format("p{}", p));
+  return set;
+}
+
+Results everything() {
+  Results results;
+  results.posterior = draws(200, 3);
+  results.reference = draws(300, 3);
+  results.truth = {0.1, NAN, 0.3};
+  results.observed = files::Series{{"prey"}, Matrix(30, 1), {}};
+  results.observed->values(4, 0) = NAN;
+  results.learning_curve = LearningCurve{{0, 1, 2}, {3, NAN, 1}, {3, 2, 1.5}, {}};
+  results.calibration = Calibration{{"p0"}, {{9, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 5}}}};
+  return results;
+}
+
+/// Every style that a mark or a view of the specification asks for.
+void styles_in(const nlohmann::json& value, std::set<std::string>& styles) {
+  if (value.is_object()) {
+    for (const auto& [key, inner] : value.items()) {
+      if (key == "style" && inner.is_string()) styles.insert(inner.get<std::string>());
+      styles_in(inner, styles);
+    }
+  }
+  if (value.is_array()) {
+    for (const auto& inner : value) styles_in(inner, styles);
+  }
+}
+
+TEST(EveryFigure, IsDrawnFromItsResultsAndFromNoOthers) {
+  EXPECT_TRUE(draw_all(Results{}).empty());
+  std::set<std::string> drawn;
+  for (const DrawnFigure& figure : draw_all(everything())) drawn.insert(figure.name);
+  Results many;
+  many.posterior = draws(50, 9);
+  for (const DrawnFigure& figure : draw_all(many)) drawn.insert(figure.name);
+  for (const Figure& figure : figures()) EXPECT_TRUE(drawn.contains(std::string(figure.name))) << figure.name;
+}
+
+TEST(EveryFigure, UsesOnlyStylesOfTheTheme) {
+  const nlohmann::json config = vega_config(light_palette());
+  for (const DrawnFigure& figure : draw_all(everything())) {
+    std::set<std::string> styles;
+    styles_in(figure.drawing.spec.at("concat"), styles);
+    EXPECT_FALSE(styles.empty()) << figure.name;
+    for (const std::string& style : styles) EXPECT_TRUE(config["style"].contains(style)) << figure.name << ' ' << style;
+  }
+}
+
+TEST(EveryFigure, HoldsNoNumberThatJsonCannot) {
+  for (const DrawnFigure& figure : draw_all(everything())) {
+    const std::string text = figure.drawing.spec.dump();
+    EXPECT_EQ(nlohmann::json::parse(text), figure.drawing.spec) << figure.name;
+  }
+}
+
+TEST(PairPlot, ShowsTheParametersThatDependOnEachOtherMost) {
+  DrawSet set = draws(400, 9);
+  for (std::size_t r = 0; r < 400; ++r) {
+    for (const std::size_t copy : {2, 4, 5, 7, 8}) set.values(r, copy) = set.values(r, 1) + 0.5 * set.values(r, copy);
+  }
+  EXPECT_EQ(pairs_shown(set), (std::vector<std::size_t>{1, 2, 4, 5, 7, 8}));
+  EXPECT_EQ(pairs_shown(draws(50, 3)), (std::vector<std::size_t>{0, 1, 2}));
+}
+
+TEST(PageEscapes, MarkupInTextAndInScripts) {
+  EXPECT_EQ(escaped("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
+  const nlohmann::json value = {{"name", "</script><!--"}};
+  EXPECT_EQ(json_for_script(value).find('<'), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(json_for_script(value)), value);
+  EXPECT_NO_THROW(json_for_script(nlohmann::json("\xff")));
+}
+
+TEST(PageEscapes, EndTagsInsideVegaItself) {
+  const std::string html = page(everything(), {}, {}, draw_all(everything()), "var a = '</script>';");
+  EXPECT_NE(html.find("var a = '<\\/script>';"), std::string::npos);
+}
+
+TEST(NumberText, HasTheDecimalsThatTheSpreadGivesMeaningTo) {
+  EXPECT_EQ(number_text(1.23456, 0.05), "1.2346");
+  EXPECT_EQ(number_text(-12345.6, 200), "−12346");
+  EXPECT_EQ(number_text(-0.0001, 1), "0.00");
+  EXPECT_EQ(number_text(3, 0), "3.00");
+  EXPECT_EQ(number_text(NAN, 1), "–");
+  EXPECT_EQ(number_text(1e12, 1e10), "1e+12");
+}
+
+TEST(Summaries, RankTheTruthAndCompareWithTheReference) {
+  Results results;
+  results.posterior = DrawSet{};
+  results.posterior->parameters = {"a"};
+  results.posterior->values = Matrix(5, 1);
+  for (std::size_t k = 0; k < 5; ++k) results.posterior->values(k, 0) = static_cast<double>(k);
+  results.reference = results.posterior;
+  for (std::size_t k = 0; k < 5; ++k) results.reference->values(k, 0) = 2.0 * static_cast<double>(k);
+  results.truth = {3};
+  const Summary summary = summarise(results, Streams(0), Parallel(1));
+  ASSERT_EQ(summary.parameters.size(), 1U);
+  EXPECT_DOUBLE_EQ(summary.parameters[0].low, 0.2);  // 5 % of the way from the first of five to the last
+  EXPECT_DOUBLE_EQ(*summary.parameters[0].rank_of_truth, 0.7);
+  EXPECT_DOUBLE_EQ(*summary.parameters[0].spread_ratio, 0.5);
+  EXPECT_DOUBLE_EQ(*summary.parameters[0].mean_shift, -2 / std::sqrt(10.0));
+  EXPECT_FALSE(summary.comparison->c2st);  // needs 20 draws
+}
+
+}  // namespace
+}  // namespace catena::report

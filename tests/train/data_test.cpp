@@ -1,0 +1,75 @@
+#include "catena/train/data.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "train/train_cases.h"
+
+namespace catena::train {
+namespace {
+
+TEST(TrainingData, HoldsOutOtherRowsInEveryFold) {
+  const simulate::TransitionSet set = transitions_of("gaussian_rw", 1000, {{"dim", 2}});
+  const TrainingData data(set, {.held_out = 0.2});
+  EXPECT_EQ(data.training_size(), 800U);
+  EXPECT_EQ(data.folds(), 5U);
+  std::vector<int> held_out(1000), trained(1000);
+  for (std::size_t fold = 0; fold < 5; ++fold) {
+    for (std::size_t i = 0; i < data.held_out_size(); ++i) ++held_out[data.first_held_out(fold) + i];
+    const RowRange rows = data.training_rows(0, fold);
+    ASSERT_EQ(rows.count, 800U);
+    for (std::size_t i = 0; i < rows.count; ++i) {
+      const std::size_t row = rows(i);
+      ++trained.at(row);
+      EXPECT_TRUE(row < data.first_held_out(fold) || row >= data.first_held_out(fold) + 200);
+    }
+  }
+  for (std::size_t row = 0; row < 1000; ++row) {
+    EXPECT_EQ(held_out[row], 1);
+    EXPECT_EQ(trained[row], 4);
+    EXPECT_EQ(data.window(0).z_of(row)[1], static_cast<float>(set.z(row, 1)));
+  }
+  EXPECT_EQ(TrainingData(set, {.held_out = 0.2, .most = 50}).training_size(), 950U);
+}
+
+TEST(TrainingData, ReadsAFileInWindowsThatCoverIt) {
+  const auto path = std::filesystem::path(testing::TempDir()) / "windows.nc";
+  const tasks::Task task = tasks::make_task("gaussian_rw", {{"dim", 2}});
+  simulate::SimulationPlan plan;
+  plan.budget = 5000;
+  simulate::simulate_to_file(path, task, plan, Parallel(1), silent_progress());
+  const simulate::TransitionSet all = simulate::read_transitions(path);
+  const TrainingData data(path, {.held_out = 0.1, .window_rows = 1024});
+  ASSERT_EQ(data.training_size(), 4500U);
+  ASSERT_EQ(data.windows(), 5U);
+  ASSERT_EQ(data.folds(), 1U);
+  std::size_t row = 0;
+  for (const std::size_t w : {0U, 1U, 2U, 3U, 4U}) {
+    const Examples& window = data.window(w);
+    ASSERT_EQ(window.size(), data.training_rows(w, 0).count);
+    for (std::size_t i = 0; i < window.size(); ++i, ++row) {
+      ASSERT_EQ(window.z_of(i)[1], static_cast<float>(all.z(row, 1)));
+    }
+  }
+  EXPECT_EQ(row, 4500U);
+  ASSERT_EQ(data.held_out().size(), 500U);
+  EXPECT_EQ(data.held_out().z_of(499)[0], static_cast<float>(all.z(4999, 0)));
+  std::filesystem::remove(path);
+}
+
+TEST(TrainingData, RefusesTooFewRowsAndValuesThatAreNotFinite) {
+  simulate::TransitionSet set = transitions_of("gaussian_rw", 100, {{"dim", 1}});
+  set.x_next(17, 0) = std::nan("");
+  try {
+    const TrainingData data(set, {});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "train: x_next[17] is nan, but must be finite");
+  }
+  EXPECT_THROW(TrainingData(transitions_of("gaussian_rw", 19, {{"dim", 1}}), {}), InputError);
+}
+
+}  // namespace
+}  // namespace catena::train
