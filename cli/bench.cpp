@@ -18,6 +18,7 @@ void bench_products(BenchContext& context);
 void bench_networks(BenchContext& context);
 void bench_fnse(BenchContext& context);
 void bench_tasks(BenchContext& context);
+void bench_fnle(BenchContext& context);
 void bench_mcmc(BenchContext& context);
 
 namespace {
@@ -28,6 +29,7 @@ const Registry<Benchmark>& benchmarks() {
         {"peak", "fused multiply-adds on one core", bench_peak},
         {"products", "the matrix products of dense layers", bench_products},
         {"networks", "the score network, forward and in training", bench_networks},
+        {"fnle", "likelihoods of transitions: a training step, a posterior of 100 transitions", bench_fnle},
         {"fnse", "1,000 draws from the posterior of a series by scores", bench_fnse},
         {"tasks", "transitions per second of each task on one core", bench_tasks},
         {"mcmc", "effective draws per density of each Markov-chain kernel", bench_mcmc},

@@ -3,6 +3,9 @@
 #include "nn/operation_cases.h"
 
 #include <numbers>
+#include <tuple>
+
+#include "catena/nn/rational_quadratic.h"
 
 namespace catena::nn::testing {
 
@@ -82,6 +85,27 @@ OperationCase repeat_case(Lanes lanes) {
             for (std::size_t f = 0; f < 3; ++f) {
               for (std::size_t l = 0; l < o.lanes; ++l)
                 y[f][l] = o.inputs[0][f][lanes.group == 0 ? 0 : l / lanes.group];
+            }
+            return y;
+          }};
+}
+
+/// Two coordinates, three bins on [−2, 2]: some lanes lie outside, where the spline is the identity.
+OperationCase spline_case() {
+  constexpr std::size_t bins = 3, each = spline::parameter_count(bins);
+  constexpr double bound = 2;
+  return {"rational_quadratic", {{2 * each}, {2}}, {}, {static_cast<double>(bins), bound}, [](const Operands& o) {
+            ZBlock y = block(4, o.lanes);
+            for (std::size_t i = 0; i < 2; ++i) {
+              for (std::size_t l = 0; l < o.lanes; ++l) {
+                const Z v = o.inputs[1][i][l];
+                y[i][l] = v;
+                if (std::abs(v.real()) >= bound) continue;
+                const auto knots =
+                    spline::knots<Z>(bins, bound, [&](std::size_t p) { return o.inputs[0][i * each + p][l]; });
+                const auto k = spline::find_bin(knots.x, [&](Z x) { return v.real() < x.real(); });
+                std::tie(y[i][l], y[2 + i][l]) = spline::evaluate(spline::bin(knots, k), v);
+              }
             }
             return y;
           }};
@@ -209,6 +233,19 @@ std::vector<OperationCase> operation_cases() {
          }
          return y;
        }},
+      {"logsumexp_features",
+       {{4}},
+       {},
+       {},
+       [](const Operands& o) {
+         ZBlock y = block(1, o.lanes);
+         for (std::size_t l = 0; l < o.lanes; ++l) {
+           for (std::size_t f = 0; f < 4; ++f) y[0][l] += std::exp(o.inputs[0][f][l]);
+           y[0][l] = std::log(y[0][l]);
+         }
+         return y;
+       }},
+      spline_case(),
       {"sum_groups",
        {{3}},
        {},

@@ -25,6 +25,7 @@ GaussianNode record_gaussian(Graph& graph, Value parameters, Value variable) {
   }
   GaussianNode node;
   node.residual = subtract(graph, lv, b);
+  node.log_diagonal = l;
   const Value squares = scale(graph, 0.5, graph.apply("lane_dot", {node.residual, node.residual}));
   // Σ_i l_i as a product with ones, which the graph makes as exp(0·l).
   const Value ones = graph.apply("exp", {scale(graph, 0, l)});

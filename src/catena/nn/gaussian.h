@@ -18,8 +18,9 @@ namespace catena::nn {
 constexpr std::size_t gaussian_parameters(std::size_t k) { return 2 * k + k * (k - 1) / 2; }
 
 struct GaussianNode {
-  Value residual;  // e
-  Value loss;      // −log density, without its constant ½ k log 2π
+  Value residual;      // e
+  Value log_diagonal;  // l
+  Value loss;          // −log density, without its constant ½ k log 2π
 };
 
 /// `parameters` has gaussian_parameters(k) features for a `variable` of k.

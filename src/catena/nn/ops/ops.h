@@ -31,6 +31,8 @@ Operation lane_dot();
 Operation lane_matvec();
 Operation scale_lanes();
 Operation logsumexp_lanes();
+Operation logsumexp_features();
+Operation rational_quadratic();
 Operation sum_groups();
 Operation repeat();
 Operation fourier();

@@ -11,6 +11,7 @@ const Registry<Operation>& operations() {
                        ops::sigmoid(),         ops::softplus(),       ops::exp(),         ops::log(),
                        ops::layer_norm(),      ops::residual_layer(), ops::lane_dot(),    ops::lane_matvec(),
                        ops::logsumexp_lanes(), ops::sum_groups(),     ops::repeat(),      ops::fourier(),
+                       ops::logsumexp_features(), ops::rational_quadratic(),
                    });
   return registry;
 }

@@ -1,0 +1,204 @@
+#include "catena/train/density_inputs.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "catena/core/check.h"
+
+namespace catena::train {
+namespace {
+
+constexpr double log_floor = 0.01;       // of a state's standard deviation: below it all is called zero
+constexpr double atom_share = 1e-3;      // of the rows
+constexpr double float_rounding = 4e-6;  // of x^(t+1) from two rounded features, in standard deviations
+constexpr double integer_rounding = 0.01;
+constexpr std::size_t most_polynomial_states = 6;
+constexpr double polynomial_scale = 3;  // a product of two uniform numbers on [−1, 1] has variance 1/9
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  if (text == "none" || text.empty()) return parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::size_t index_of(const std::vector<std::string>& names, const std::string& name, std::string_view setting) {
+  const auto found = std::ranges::find(names, name);
+  check::that(found != names.end(), "train", setting, name, fmt::format("one of {}", fmt::join(names, ", ")));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+double next_of(const Features& features, const float* c, std::size_t i) {
+  const Feature& x = features.all()[i];
+  const Feature& step = features.all()[features.states() + i];
+  return x.mean + x.scale * c[i] + step.mean + step.scale * c[features.states() + i];
+}
+
+double tolerance(const Features& features, std::size_t i) {
+  const Feature& x = features.all()[i];
+  const Feature& step = features.all()[features.states() + i];
+  return float_rounding * (x.scale + step.scale + std::abs(x.mean) + std::abs(step.mean));
+}
+
+/// Products u_i u_j, i ≤ j, and cubes: of small states only, for their number grows as a square.
+std::size_t polynomials(std::size_t n) { return n <= most_polynomial_states ? n * (n + 1) / 2 + n : 0; }
+
+std::string joined(const std::vector<std::string>& parts) {
+  return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ","));
+}
+
+/// A value that more than a share of the sorted ones have in common: the most frequent one.
+std::optional<double> find_atom(const std::vector<double>& sorted, double tolerance) {
+  const auto least =
+      static_cast<std::size_t>(std::max(5.0, std::ceil(atom_share * static_cast<double>(sorted.size()))));
+  std::size_t most = 0;
+  double value = 0;
+  for (std::size_t begin = 0, end = 0; begin < sorted.size(); ++begin) {
+    end = std::max(end, begin);
+    while (end < sorted.size() && sorted[end] - sorted[begin] <= 2 * tolerance) ++end;
+    if (end - begin > most) {
+      most = end - begin;
+      value = sorted[begin + most / 2];
+    }
+  }
+  if (most < least) return std::nullopt;
+  return std::abs(value) <= 2 * tolerance ? 0 : value;  // a state clipped at 0 is at 0
+}
+
+}  // namespace
+
+DensityInputSettings resolve(const DensityInputSettings& settings, const TrainingData& data) {
+  DensityInputSettings result = settings;
+  const Features& features = data.features();
+  const Examples& examples = data.window(0);
+  std::vector<std::string> logarithms, atoms, integers;
+  for (std::size_t i = 0; i < features.states(); ++i) {
+    if (features.all()[i].low >= 0 && features.all()[i].high > 0) logarithms.push_back(data.state_names()[i]);
+    std::vector<double> next(examples.size());
+    for (std::size_t r = 0; r < next.size(); ++r) next[r] = next_of(features, examples.c_of(r), i);
+    if (std::ranges::all_of(next, [](double x) { return std::abs(x - std::round(x)) < integer_rounding; })) {
+      integers.push_back(data.state_names()[i]);
+      continue;
+    }
+    std::ranges::sort(next);
+    if (const auto atom = find_atom(next, tolerance(features, i))) {
+      atoms.push_back(fmt::format("{}={}", data.state_names()[i], *atom));
+    }
+  }
+  if (result.logarithms == "auto") result.logarithms = joined(logarithms);
+  if (result.atoms == "auto") result.atoms = joined(atoms);
+  if (result.integers == "auto") result.integers = joined(integers);
+  return result;
+}
+
+DensityMap::DensityMap(const Features& features, const std::vector<std::string>& names,
+                       const DensityInputSettings& settings, bool noise_at_atoms)
+    : features_(features), noise_at_atoms_(noise_at_atoms) {
+  for (const std::string& name : split(settings.logarithms)) {
+    logarithms_.push_back(index_of(names, name, "logarithms"));
+  }
+  for (const std::string& name : split(settings.integers)) integers_.push_back(index_of(names, name, "integers"));
+  for (const std::string& part : split(settings.atoms)) {
+    const std::size_t equals = part.find('=');
+    double value = 0;
+    const bool right =
+        equals != std::string::npos &&
+        std::from_chars(part.data() + equals + 1, part.data() + part.size(), value).ptr == part.data() + part.size();
+    check::that(right, "train", "atoms", part, "NAME=VALUE");
+    atoms_.push_back({index_of(names, part.substr(0, equals), "atoms"), value});
+  }
+}
+
+DensityShape DensityMap::shape(std::size_t parameters) const {
+  return {.states = features_.states(),
+          .state_inputs = features_.size() - features_.states() + logarithms_.size() + polynomials(features_.states()),
+          .parameters = parameters,
+          .atoms = atoms_.size()};
+}
+
+double DensityMap::x(const float* c, std::size_t i) const {
+  return features_.all()[i].mean + features_.all()[i].scale * c[i];
+}
+double DensityMap::x_next(const float* c, std::size_t i) const { return next_of(features_, c, i); }
+
+void DensityMap::state(const float* c, std::span<float> out) const {
+  const std::size_t n = features_.states();
+  std::size_t at = n;
+  std::copy_n(c, n, out.begin());
+  if (features_.uses_time()) out[at++] = c[2 * n];
+  for (const std::size_t i : logarithms_) {
+    const double relative = std::max(0.0, x(c, i)) / features_.all()[i].scale;
+    out[at++] = static_cast<float>(std::log(relative + log_floor));
+  }
+  if (polynomials(n) == 0) return;
+  double u[most_polynomial_states];
+  for (std::size_t i = 0; i < n; ++i) {
+    const Feature& feature = features_.all()[i];
+    const double half = 0.5 * (feature.high - feature.low);
+    u[i] = half > 0 ? (x(c, i) - feature.low) / half - 1 : 0;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) out[at++] = static_cast<float>(polynomial_scale * u[i] * u[j]);
+    out[at++] = static_cast<float>(polynomial_scale * u[i] * u[i] * u[i]);
+  }
+}
+
+void DensityMap::increment(const float* c, const IncrementNoise& drawn, std::span<float> v, std::span<float> atom,
+                           std::span<float> keep) const {
+  const std::size_t n = features_.states();
+  for (std::size_t i = 0; i < n; ++i) {
+    const Feature& step = features_.all()[n + i];
+    v[i] = c[n + i] + static_cast<float>(step.mean / step.scale);
+  }
+  for (std::size_t k = 0; k < integers_.size(); ++k) {
+    const std::size_t i = integers_[k];
+    v[i] += (drawn.uniform.empty() ? 0.5F : drawn.uniform[k]) / static_cast<float>(features_.all()[n + i].scale);
+  }
+  if (atoms_.empty()) return;
+  std::ranges::fill(keep, 1.0F);
+  for (std::size_t k = 0; k < atoms_.size(); ++k) {
+    const std::size_t i = atoms_[k].state;
+    const bool here = std::abs(x_next(c, i) - atoms_[k].value) <= 2 * tolerance(features_, i);
+    atom[k] = here ? 1.0F : 0.0F;
+    if (!here) continue;
+    keep[i] = 0;
+    if (noise_at_atoms_) v[i] = drawn.normal.empty() ? 0.0F : drawn.normal[k];
+  }
+}
+
+double DensityMap::atom_increment(const float* c, const Atom& atom) const {
+  const Feature& step = features_.all()[features_.states() + atom.state];
+  return (atom.value - x(c, atom.state)) / step.scale;
+}
+
+void DensityMap::next_state(const float* c, std::span<const double> v, std::span<const double> keep,
+                            std::span<double> x_next) const {
+  const std::size_t n = features_.states();
+  for (std::size_t i = 0; i < n; ++i) {
+    const Feature& step = features_.all()[n + i];
+    x_next[i] = x(c, i) + step.scale * v[i];
+  }
+  for (const std::size_t i : integers_) x_next[i] = std::floor(x_next[i]);
+  for (const Atom& atom : atoms_) {
+    if (keep[atom.state] == 0) x_next[atom.state] = atom.value;
+  }
+}
+
+double DensityMap::log_jacobian(std::span<const float> keep) const {
+  const std::size_t n = features_.states();
+  double sum = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (keep.empty() || keep[i] != 0) sum -= std::log(features_.all()[n + i].scale);
+  }
+  return sum;
+}
+
+}  // namespace catena::train
