@@ -22,8 +22,10 @@ def test_help_lists_the_verbs_with_a_line_each(catena):
 
 
 def test_every_verb_has_help_that_names_the_common_options(catena):
-    for verb in verbs(catena):
-        result = catena(verb, "--help")
+    whole = [[verb] for verb in verbs(catena) if verb != "experiment"]
+    for verb in whole + [["experiment", "benchmark"], ["experiment", "show"]]:
+        result = catena(*verb, "--help")
+        verb = " ".join(verb)
         assert result.returncode == 0, verb
         assert f"Usage: catena {verb}" in result.stdout
         assert "--json" in result.stdout, verb

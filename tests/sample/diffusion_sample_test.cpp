@@ -135,20 +135,31 @@ TEST(DiffusionSample, EndsWhereTheNoiseIsNarrowerThanThePosterior) {
   }
 }
 
+/// A score that drives everything away from 0.
+class ExplodingScores final : public compose::LocalScores {
+ public:
+  std::size_t transitions() const override { return 1; }
+  std::size_t dimension() const override { return 1; }
+  void scores(ConstMatrixView theta, double, std::size_t, std::size_t, MatrixView out) const override {
+    for (std::size_t p = 0; p < theta.rows; ++p) out(p, 0) = 1e200 * theta(p, 0);
+  }
+};
+
 TEST(DiffusionSample, ReportsParticlesThatLeftTheFiniteRange) {
-  class Exploding final : public compose::LocalScores {
-   public:
-    std::size_t transitions() const override { return 1; }
-    std::size_t dimension() const override { return 1; }
-    void scores(ConstMatrixView theta, double, std::size_t, std::size_t, MatrixView out) const override {
-      for (std::size_t p = 0; p < theta.rows; ++p) out(p, 0) = 1e200 * theta(p, 0);
-    }
-  };
-  const Exploding source;
+  const ExplodingScores source;
   const auto score = compose::compose("fnpe", {.source = &source});
-  const Draws draws = diffusion_sample(*score, 20, {.steps = 10}, Streams(1), Parallel(1));
+  const Draws draws = diffusion_sample(*score, 20, {.steps = 10, .largest_z = 1e300}, Streams(1), Parallel(1));
   EXPECT_EQ(draws.info.outcome, Outcome::diverged);
   EXPECT_EQ(draws.info.diverged, 20U);
+}
+
+TEST(DiffusionSample, KeepsParticlesWithinWhatThePriorAllowsAndCountsTheCuts) {
+  const ExplodingScores source;
+  const auto score = compose::compose("fnpe", {.source = &source});
+  const Draws draws = diffusion_sample(*score, 20, {.steps = 10, .largest_z = 3}, Streams(1), Parallel(1));
+  EXPECT_EQ(draws.info.outcome, Outcome::ok);
+  EXPECT_EQ(draws.info.cuts, 20U * 11U);  // every step and the last one, of every particle
+  for (const double z : draws.z.values()) EXPECT_NEAR(std::abs(z), 3, 1e-12);
 }
 
 TEST(LocalPrecisions, AreThoseOfTheLocalPosteriors) {

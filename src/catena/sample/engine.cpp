@@ -46,7 +46,7 @@ void Engine::score_of_y(const Level& level, ConstMatrixView y, MatrixView out) {
   for (std::size_t p = 0; p < y.rows; ++p) {
     for (std::size_t i = 0; i < y.cols; ++i) {
       const double estimate = y(p, i) + eta_squared * out(p, i);
-      if (std::abs(estimate) <= largest_ || std::isnan(estimate)) continue;
+      if (std::abs(estimate) <= largest_ || !std::isfinite(estimate)) continue;
       out(p, i) = (std::copysign(largest_, estimate) - y(p, i)) / eta_squared;
       ++cuts_;
     }
