@@ -108,18 +108,18 @@ def test_states_outside_the_training_range_are_a_warning(run, model, tmp_path):
 
 def test_arviz_opens_the_posterior_and_it_is_near_the_exact_one(run, model, tmp_path):
     arviz = pytest.importorskip("arviz")
-    run("observe", "gaussian_rw", "--dim", 2, "--transitions", 10, "--seed", 3, "-o", tmp_path / "series.csv")
+    run("observe", "gaussian_rw", "--dim", 2, "--transitions", 1, "--seed", 3, "-o", tmp_path / "series.csv")
     posterior, reference = tmp_path / "posterior.nc", tmp_path / "reference.nc"
     result = run("sample", model, "--observation", tmp_path / "series.csv", "-o", posterior, "--json")
     report = json.loads(result.stdout)
-    assert report["outcome"] == "ok" and report["transitions"] == 10
+    assert report["outcome"] == "ok" and report["transitions"] == 1
     run("reference", "gaussian_rw", "--dim", 2, "--observation", tmp_path / "series.csv", "-o", reference, "--no-cache")
     drawn, exact = arviz.from_netcdf(posterior).posterior, arviz.from_netcdf(reference).posterior
     for name in ("theta_1", "theta_2"):
         assert drawn[name].shape == (1, 1000)
-        # The exact deviation is 0.3; a network of 24 units trained for seconds on 6,000 transitions is no better.
+        # The exact deviation is 0.71.
         assert abs(float(drawn[name].mean() - exact[name].mean())) < 0.3
-        assert 0.5 < float(drawn[name].std() / exact[name].std()) < 2
+        assert 0.7 < float(drawn[name].std() / exact[name].std()) < 1.4
 
 
 def test_a_stream_that_comes_in_pieces_ends_at_the_posterior_of_the_whole_series(run, model, tmp_path):

@@ -33,7 +33,11 @@ void remove_checkpoints(const MethodContext& context) {
   std::filesystem::path folder = context.checkpoint.path.parent_path();
   for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(prefix) && name.ends_with(checkpoint_ending)) std::filesystem::remove(entry.path());
+    // A run that was killed while it wrote a checkpoint has left the temporary file (files/atomic.h).
+    const bool left_over = name.starts_with("." + prefix) && name.ends_with(".tmp");
+    if (left_over || (name.starts_with(prefix) && name.ends_with(checkpoint_ending))) {
+      std::filesystem::remove(entry.path());
+    }
   }
 }
 
