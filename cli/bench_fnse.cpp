@@ -1,6 +1,6 @@
 // Draws from the posterior of a long series by scores: lotka_volterra, Euler–Maruyama with 500 steps, rule gauss with
-// amortised precisions, 1,000 draws, one core. Speed does not depend on what the networks have learned, so that they are
-// trained for a few steps only.
+// amortised precisions, 1,000 draws, one core. Speed does not depend on what the networks have learned, so that they
+// are trained for a few steps only.
 
 #include <chrono>
 
@@ -30,8 +30,8 @@ train::TrainedModel model_of(const tasks::Task& task, const nlohmann::json& sett
 
 double sample_seconds(const train::TrainedModel& model, const tasks::Observation& observation) {
   const auto begin = std::chrono::steady_clock::now();
-  static_cast<void>(sample::draw_posterior(
-      {.model = model, .series = observation.series, .times = {}, .draws = 1000}, Streams(1), Parallel(1)));
+  static_cast<void>(sample::draw_posterior({.model = model, .series = observation.series, .times = {}, .draws = 1000},
+                                           Streams(1), Parallel(1)));
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

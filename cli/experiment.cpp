@@ -107,8 +107,8 @@ int run_show(const ShowOptions& options) {
     return success;
   }
   for (const std::string& metric : metrics) {
-    fmt::print("{:<16} {:<8} {:>7} {:>6}  {:>6} {:>6} {:>4} {:>6}\n", "task", "method", "budget", "T", metric, "±",
-               "n", "paper");
+    fmt::print("{:<16} {:<8} {:>7} {:>6}  {:>6} {:>6} {:>4} {:>6}\n", "task", "method", "budget", "T", metric, "±", "n",
+               "paper");
     for (const experiment::Cell& cell : experiment::summarise(rows, metric)) {
       fmt::print("{:<16} {:<8} {:>7} {:>6}  {:>6.3f} {:>6.3f} {:>4} {:>6}{}\n", cell.task, cell.method, cell.budget,
                  cell.transitions, cell.mean, cell.standard_error, cell.rows,
@@ -121,7 +121,8 @@ int run_show(const ShowOptions& options) {
 
 Run set_up(CLI::App& app) {
   app.require_subcommand(1);
-  CLI::App& benchmark = *app.add_subcommand("benchmark", "train, sample and compare over a sweep; goes on where it was");
+  CLI::App& benchmark =
+      *app.add_subcommand("benchmark", "train, sample and compare over a sweep; goes on where it was");
   const auto options = std::make_shared<BenchmarkOptions>();
   benchmark.add_option("--sweep", options->sweep, "the sweep as a JSON file, instead of the flags below")
       ->type_name("FILE");

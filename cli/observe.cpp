@@ -33,8 +33,8 @@ int run(const Options& options) {
   check::that(truth != output, function, "--output", options.output,
               "no .json file: that one is for the true parameters");
 
-  const tasks::Observation observation = tasks::observe(
-      function, task, static_cast<std::size_t>(options.transitions), options.common.seed, options.theta);
+  const tasks::Observation observation =
+      tasks::observe(function, task, static_cast<std::size_t>(options.transitions), options.common.seed, options.theta);
   files::Series file;
   file.names = task.simulator.state_names;
   file.values = observation.series;

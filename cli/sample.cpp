@@ -54,10 +54,14 @@ int run(const Options& options) {
   files::Group group =
       sample::draws_group(model.prior.names(), draws.theta, draws.chains, model.state_names, series.values);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  group.attributes = {{"catena_version", std::string(version())}, {"method", model.method},
-                      {"model", options.model},                   {"observation", options.observation},
-                      {"seed", options.common.seed},              {"info", draws.info.dump()},
-                      {"transitions", model.provenance.dump()},   {"outcome", std::string(name(draws.outcome))},
+  group.attributes = {{"catena_version", std::string(version())},
+                      {"method", model.method},
+                      {"model", options.model},
+                      {"observation", options.observation},
+                      {"seed", options.common.seed},
+                      {"info", draws.info.dump()},
+                      {"transitions", model.provenance.dump()},
+                      {"outcome", std::string(name(draws.outcome))},
                       {"warning", warning}};
   files::write_netcdf(options.output, group);
 

@@ -109,7 +109,7 @@ TEST(SeparableNetwork, HasTheFastPathAndTheJointOneHasNot) {
 
 TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
   train::TrainingData data(train::transitions_of("gaussian_rw", 20000, {{"dim", 2}, {"proposal_sd", 1.0}}),
-                                 train::Split{});
+                           train::Split{});
   train::LoopSettings loop{.steps = 15000, .batch_size = 200, .evaluations = 5};
   loop.optimizer.learning_rate = 3e-3;
   const train::TrainedModel trained = train::train("fnse", {.data = data,

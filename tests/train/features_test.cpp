@@ -58,8 +58,12 @@ TEST(Features, SurviveJson) {
 
 TEST(Features, RefuseJsonOfAnotherShape) {
   const nlohmann::json good = Features(transitions_of("gaussian_rw", 100, {{"dim", 2}})).to_json();
-  for (const auto& [key, value] : std::map<std::string, nlohmann::json>{
-           {"states", -1}, {"states", 7}, {"mean", "text"}, {"scale", {1, 1, 1}}, {"scale", {1, 1, 0, 1}}, {"low", {}}}) {
+  for (const auto& [key, value] : std::map<std::string, nlohmann::json>{{"states", -1},
+                                                                        {"states", 7},
+                                                                        {"mean", "text"},
+                                                                        {"scale", {1, 1, 1}},
+                                                                        {"scale", {1, 1, 0, 1}},
+                                                                        {"low", {}}}) {
     nlohmann::json bad = good;
     bad[key] = value;
     EXPECT_THROW(Features::from_json("test", bad), FileError) << bad.dump();

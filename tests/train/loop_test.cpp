@@ -99,7 +99,8 @@ TEST(TrainLoop, KeepsTheBestWeightsAndStopsWhenTheHeldOutLossRises) {
   c.settings.optimizer.learning_rate = 1e-2;
   // 40 transitions, learned by heart within a few hundred steps.
   const TrainingData few(transitions_of("gaussian_rw", 40, {{"dim", 2}}), {.held_out = 0.5});
-  const LoopResult result = train_loop("score", c.objective, few, 0, c.settings, Streams(5), Parallel(2), silent_progress());
+  const LoopResult result =
+      train_loop("score", c.objective, few, 0, c.settings, Streams(5), Parallel(2), silent_progress());
   EXPECT_LT(result.steps, 4000);
   EXPECT_EQ(result.steps, result.best_step + 400);
   EXPECT_EQ(result.best_loss, *std::ranges::min_element(result.curve.held_out_loss));

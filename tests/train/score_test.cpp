@@ -23,8 +23,8 @@ std::pair<double, double> mean_loss(const ScoreObjective& objective, const Train
   std::iota(order.begin(), order.end(), std::size_t{0});
   double sum = 0, squares = 0;
   for (std::size_t r = 0; r < repeats; ++r) {
-    const double loss =
-        gradient.loss(weights, n * lanes, [&](nn::Workspace& workspace, std::size_t begin, std::size_t end, std::size_t block) {
+    const double loss = gradient.loss(
+        weights, n * lanes, [&](nn::Workspace& workspace, std::size_t begin, std::size_t end, std::size_t block) {
           objective.fill(workspace, {data.window(0), order, begin / lanes, end / lanes},
                          Streams(7).stream("noise", r, block));
         });

@@ -6,8 +6,8 @@
 
 namespace catena::train {
 
-inline simulate::TransitionSet transitions_of(std::string_view task, std::uint64_t budget, const nlohmann::json& options,
-                                              std::uint64_t seed = 3) {
+inline simulate::TransitionSet transitions_of(std::string_view task, std::uint64_t budget,
+                                              const nlohmann::json& options, std::uint64_t seed = 3) {
   simulate::SimulationPlan plan;
   plan.budget = budget;
   plan.seed = seed;

@@ -15,8 +15,8 @@ namespace {
 class Gauss final : public SeriesScore {
  public:
   explicit Gauss(RuleInput input) : input_(std::move(input)), sums_(sums_of(*input_.source, input_.precisions)) {
-    const Eigen::MatrixXd lambda = input_.series_precision ? *input_.series_precision
-                                                           : series_precision(input_.precisions, dimension());
+    const Eigen::MatrixXd lambda =
+        input_.series_precision ? *input_.series_precision : series_precision(input_.precisions, dimension());
     Repair repair_of_a = repair(lambda, input_.settings.nugget);
     CATENA_ASSERT(repair_of_a.outcome == Outcome::ok);  // compose() has checked that the precisions are finite
     shape_ = std::move(repair_of_a.repaired);

@@ -39,8 +39,8 @@ struct Part {
 std::vector<Part> parts_of(const ScoreModel& model, const ObservedSeries& series) {
   std::vector<Part> parts;
   for (int k = 0; k < model.settings.ensemble; ++k) {
-    parts.push_back({train::chosen_score(model.settings).network, &model.model->network(train::score_name(k)).weights, series.c,
-                     1.0 / model.settings.ensemble});
+    parts.push_back({train::chosen_score(model.settings).network, &model.model->network(train::score_name(k)).weights,
+                     series.c, 1.0 / model.settings.ensemble});
   }
   if (!model.settings.centre) return parts;
   const std::size_t n = model.model->features.states();
@@ -70,8 +70,8 @@ Matrix summaries(const Part& part, const std::string& source) {
   return psi;
 }
 
-/// Adds the transitions of a series to the coefficients of one separable network. Every entry of Σ_t y_t and Σ_t C_t y_t
-/// is a linear combination of Φ and b, whose coefficients are sums over the series:
+/// Adds the transitions of a series to the coefficients of one separable network. Every entry of Σ_t y_t and Σ_t C_t
+/// y_t is a linear combination of Φ and b, whose coefficients are sums over the series:
 ///
 ///   Σ_t y_t = Φ Ψ + T b,  Ψ = Σ_t ψ_t;   (Σ_t C_t y_t)_i = Σ_jk Φ_jk Σ_t C_t,ij ψ_t,k + Σ_j (Σ_t C_t,ij) b_j.
 void add_to_coefficients(const Part& part, const std::string& source, std::size_t d, const LocalPrecisions& precisions,
@@ -251,7 +251,10 @@ class LocalNetwork {
 class NetworkScores final : public LocalScores {
  public:
   NetworkScores(const ScoreModel& model, const ObservedSeries& series)
-      : model_(model), d_(model.model->prior.size()), transitions_(series.transitions()), parts_(parts_of(model, series)) {
+      : model_(model),
+        d_(model.model->prior.size()),
+        transitions_(series.transitions()),
+        parts_(parts_of(model, series)) {
     for (const Part& part : parts_) networks_.push_back(std::make_unique<LocalNetwork>(part, model.model->source, d_));
   }
 

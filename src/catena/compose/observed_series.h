@@ -12,9 +12,9 @@
 namespace catena::compose {
 
 struct ObservedSeries {
-  Matrix c;                      // T × features, as the model's networks take them
-  std::size_t outside = 0;       // transitions outside the training range
-  double worst_excess = 0;       // how far the worst one lies outside, in standard deviations of the training set
+  Matrix c;                 // T × features, as the model's networks take them
+  std::size_t outside = 0;  // transitions outside the training range
+  double worst_excess = 0;  // how far the worst one lies outside, in standard deviations of the training set
   std::size_t worst_transition = 0;
 
   std::size_t transitions() const { return c.rows(); }

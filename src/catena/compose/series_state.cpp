@@ -22,7 +22,8 @@ nlohmann::json identity(const ScoreModel& model) {
 }
 
 files::Tensor tensor_of(std::string name, const Matrix& matrix) {
-  return {std::move(name), {matrix.rows(), matrix.cols()},
+  return {std::move(name),
+          {matrix.rows(), matrix.cols()},
           std::vector<double>(matrix.values().begin(), matrix.values().end())};
 }
 
@@ -40,12 +41,8 @@ void read_into(const files::TensorFile& file, const std::string& name, const std
 
 void write_state(const std::filesystem::path& path, const ScoreModel& model, const SeriesState& state) {
   files::TensorFile file;
-  file.metadata = {{"kind", "state"},
-                   {"model", identity(model)},
-                   {"transitions", state.transitions},
-                   {"outside", state.outside},
-                   {"last_state", state.last_state},
-                   {"last_time", state.last_time}};
+  file.metadata = {{"kind", "state"},          {"model", identity(model)},       {"transitions", state.transitions},
+                   {"outside", state.outside}, {"last_state", state.last_state}, {"last_time", state.last_time}};
   file.tensors.push_back(tensor_of("precision_sum", state.precision_sum));
   for (std::size_t i = 0; i < state.coefficients.size(); ++i) {
     file.tensors.push_back(tensor_of(fmt::format("coefficients.{}", i), state.coefficients[i]));

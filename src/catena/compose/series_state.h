@@ -23,8 +23,8 @@ struct SeriesState {
   /// Σ_t C_t − (T−1) I: the precision of the series at a = 0, before repair.
   Eigen::MatrixXd precision() const;
 
-  std::uint64_t transitions = 0;     // T
-  std::vector<double> last_state;    // where the next transition starts; empty at first
+  std::uint64_t transitions = 0;   // T
+  std::vector<double> last_state;  // where the next transition starts; empty at first
   double last_time = 0;
   std::uint64_t outside = 0;         // transitions outside the training range, of all that were added
   Matrix precision_sum;              // Σ_t C_t, d × d

@@ -39,8 +39,8 @@ Matrix reference_draws(const tasks::Task& task, ConstMatrixView series, std::siz
   std::optional<files::Group> group = cache ? cache->find(request, series) : std::nullopt;
   if (!group) {
     const auto likelihood = tasks::series_likelihood(task, series);
-    const evaluate::Reference reference = evaluate::sample_reference(*likelihood, n, {}, Streams(reference_seed),
-                                                                     parallel, silent_progress());
+    const evaluate::Reference reference =
+        evaluate::sample_reference(*likelihood, n, {}, Streams(reference_seed), parallel, silent_progress());
     if (reference.outcome != Outcome::ok) {
       throw InputError(fmt::format("experiment: the reference of {} did not become healthy: {}", task.name,
                                    advice(reference.outcome)));
@@ -67,8 +67,8 @@ class Runner {
         rows_(directory / "rows.csv", columns(sweep)) {}
 
   void run() {
-    const std::size_t all = sweep_.tasks.size() * sweep_.methods.size() * sweep_.budgets.size() *
-                            sweep_.seeds.size() * sweep_.transitions.size() * sweep_.observations;
+    const std::size_t all = sweep_.tasks.size() * sweep_.methods.size() * sweep_.budgets.size() * sweep_.seeds.size() *
+                            sweep_.transitions.size() * sweep_.observations;
     progress_.start("experiment", "rows", all);
     for (const std::uint64_t budget : sweep_.budgets) {
       for (const std::uint64_t seed : sweep_.seeds) {
@@ -143,8 +143,7 @@ class Runner {
   }
 
   void fill(Row& row, const tasks::Task& task, const SweepMethod& method, const train::TrainedModel& model) {
-    const tasks::Observation observation =
-        tasks::observe("experiment", task, row.transitions, row.observation);
+    const tasks::Observation observation = tasks::observe("experiment", task, row.transitions, row.observation);
     const Matrix reference = reference_draws(task, observation.series, sweep_.draws, parallel_);
     const auto begin = Clock::now();
     const sample::PosteriorDraws draws = sample::draw_posterior({.model = model,
@@ -158,8 +157,8 @@ class Runner {
     row.values["megabytes"] = peak_megabytes();
     row.outcome = name(draws.outcome);
     for (const std::string& name : sweep_.metrics) {
-      const nlohmann::json value = evaluate::metrics().at("experiment", name).compute(draws.theta, reference, Streams(0),
-                                                                                     parallel_);
+      const nlohmann::json value =
+          evaluate::metrics().at("experiment", name).compute(draws.theta, reference, Streams(0), parallel_);
       if (value.is_number()) row.values[name] = value.get<double>();
     }
   }

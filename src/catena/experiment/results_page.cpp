@@ -84,8 +84,9 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
   for (const std::uint64_t budget : budgets) {
     text += fmt::format("\n## Budget {}\n\n{}", budget, table(cells, budget));
   }
-  text += fmt::format("\n## Time\n\nSeconds on the machine of the sweep, all its threads, others at work beside it.\n\n{}",
-                      times(rows));
+  text +=
+      fmt::format("\n## Time\n\nSeconds on the machine of the sweep, all its threads, others at work beside it.\n\n{}",
+                  times(rows));
   files::write_file(path, text);
 }
 

@@ -82,7 +82,8 @@ std::vector<Cell> summarise(const std::vector<Row>& rows, const std::string& met
     if (metric == "c2st") {
       cell.paper = paper_c2st(cell.method, cell.budget, cell.task, cell.transitions);
       for (const PaperNumber& number : paper_numbers()) {
-        if (number.budget != cell.budget || number.task != cell.task || number.transitions != cell.transitions) continue;
+        if (number.budget != cell.budget || number.task != cell.task || number.transitions != cell.transitions)
+          continue;
         cell.paper_best = std::min(cell.paper_best.value_or(1), number.c2st);
       }
     }

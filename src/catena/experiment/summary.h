@@ -18,7 +18,7 @@ struct Cell {
   std::string metric;
   double mean = 0, standard_error = 0;
   std::size_t rows = 0, seeds = 0;
-  std::optional<double> paper;  // of this method
+  std::optional<double> paper;       // of this method
   std::optional<double> paper_best;  // of the best method of the paper
 };
 

@@ -22,10 +22,8 @@ nlohmann::json Sweep::to_json() const {
                          {"metrics", metrics}};
   for (const SweepTask& task : tasks) json["tasks"].push_back({{"name", task.name}, {"options", task.options}});
   for (const SweepMethod& method : methods) {
-    json["methods"].push_back({{"label", method.label},
-                               {"method", method.method},
-                               {"train", method.train},
-                               {"sample", method.sample}});
+    json["methods"].push_back(
+        {{"label", method.label}, {"method", method.method}, {"train", method.train}, {"sample", method.sample}});
   }
   return json;
 }

@@ -18,8 +18,7 @@ GaussianNode record_gaussian(Graph& graph, Value parameters, Value variable) {
     std::vector<Value> rows{scale(graph, 0, slice(graph, variable, 0, 1))};
     std::size_t at = 2 * k;
     for (std::size_t i = 1; i < k; ++i, at += i - 1) {
-      rows.push_back(
-          graph.apply("lane_dot", {slice(graph, parameters, at, at + i), slice(graph, variable, 0, i)}));
+      rows.push_back(graph.apply("lane_dot", {slice(graph, parameters, at, at + i), slice(graph, variable, 0, i)}));
     }
     lv = add(graph, lv, concatenate(graph, std::move(rows)));
   }

@@ -209,8 +209,8 @@ Calibration read_calibration(const path& file, const Group& root) {
   return result;
 }
 
-/// The curve of the model's main network (train/model.h). Lists that are missing or no lists stay empty; a model without
-/// a learning curve has none.
+/// The curve of the model's main network (train/model.h). Lists that are missing or no lists stay empty; a model
+/// without a learning curve has none.
 std::optional<LearningCurve> learning_curve_in(const json& metadata) {
   if (!metadata.is_object() || !metadata.value("main_network", json()).is_string()) return std::nullopt;
   const json networks = metadata.value("networks", json::object());

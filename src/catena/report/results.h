@@ -11,8 +11,8 @@
 #include "catena/core/array.h"
 #include "catena/core/outcome.h"
 #include "catena/evaluate/calibration.h"
-#include "catena/sample/chain_health.h"
 #include "catena/files/csv.h"
+#include "catena/sample/chain_health.h"
 
 namespace catena::report {
 
@@ -21,9 +21,9 @@ struct DrawSet {
   std::vector<std::string> parameters;  ///< one per column
   Matrix values;                        ///< one draw a row, all finite
   std::size_t chains = 1;
-  std::size_t dropped = 0;                    ///< draws left out because a value was not finite
+  std::size_t dropped = 0;                  ///< draws left out because a value was not finite
   std::vector<sample::ChainHealth> health;  ///< one per parameter; empty if it cannot be told
-  std::optional<Outcome> outcome;             ///< how the sampler says that it ended
+  std::optional<Outcome> outcome;           ///< how the sampler says that it ended
 };
 
 /// Empty where the file had no such list; otherwise as long as `step`. NaN = not measured at that step.

@@ -33,8 +33,8 @@ using Noise = std::function<void(std::span<double>)>;
 /// What the steps of one block of particles share; y = θ_a/m, one particle a row.
 class Engine {
  public:
-  /// `largest` bounds the estimate E[θ | θ_a] = y + η² s_y that every score stands for, in each coordinate: beyond a few
-  /// deviations of the prior networks have never been, and summed errors could drive particles away for good.
+  /// `largest` bounds the estimate E[θ | θ_a] = y + η² s_y that every score stands for, in each coordinate: beyond a
+  /// few deviations of the prior networks have never been, and summed errors could drive particles away for good.
   Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles, double largest);
 
   /// y ~ N(μ, V) at the first level, a guess at the diffused posterior: V from the rule's shape, μ one Newton step

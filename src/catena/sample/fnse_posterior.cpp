@@ -68,12 +68,11 @@ Matrix joined(const std::vector<double>& last, ConstMatrixView rows) {
 PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
                            Progress& progress) {
   const auto settings = from_json<FnsePosteriorSettings>("sample", request.settings);
-  check::that(settings.rule == "gauss" && settings.precisions == "amortised", "sample",
-              "the rule of a state file", settings.rule, "gauss with amortised precisions");
+  check::that(settings.rule == "gauss" && settings.precisions == "amortised", "sample", "the rule of a state file",
+              settings.rule, "gauss with amortised precisions");
   const compose::ScoreModel model(request.model);
-  compose::SeriesState state = std::filesystem::exists(request.state)
-                                   ? compose::read_state(request.state, model)
-                                   : compose::SeriesState(model);
+  compose::SeriesState state =
+      std::filesystem::exists(request.state) ? compose::read_state(request.state, model) : compose::SeriesState(model);
   check::equal("sample", "the number of states of the series", request.series.cols, model.model->features.states());
   const Matrix series = joined(state.last_state, request.series);
   std::vector<double> times(request.times.begin(), request.times.end());
@@ -96,6 +95,8 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& strea
 
 }  // namespace
 
-PosteriorSampler fnse_posterior_sampler() { return {"fnse", describe_fields<FnsePosteriorSettings>(), draw, draw_stream}; }
+PosteriorSampler fnse_posterior_sampler() {
+  return {"fnse", describe_fields<FnsePosteriorSettings>(), draw, draw_stream};
+}
 
 }  // namespace catena::sample

@@ -18,8 +18,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& request, const Streams& st
   check::at_least("sample", "the number of draws", request.draws, std::size_t{1});
   PosteriorDraws draws;
   if (request.state.empty()) {
-    compose::ObservedSeries observed =
-        compose::observed_series("sample", request.model, request.series, request.times);
+    compose::ObservedSeries observed = compose::observed_series("sample", request.model, request.series, request.times);
     draws = sampler.draw(request, observed, streams, parallel, progress);
     draws.info["transitions"] = observed.transitions();
     draws.observed = std::move(observed);

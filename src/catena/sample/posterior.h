@@ -21,14 +21,14 @@ struct PosteriorRequest {
   std::span<const double> times;  // of the states, for models that use time
   std::size_t draws = 1000;
   nlohmann::json settings = nlohmann::json::object();  // of the method's sampler; what is not named keeps its default
-  /// A file with what is known of the series so far: `series` goes on where it stopped, and the file takes it in. Empty:
-  /// `series` is all there is.
+  /// A file with what is known of the series so far: `series` goes on where it stopped, and the file takes it in.
+  /// Empty: `series` is all there is.
   std::filesystem::path state = {};
 };
 
 struct PosteriorDraws {
   Outcome outcome = Outcome::ok;
-  Matrix z, theta;      // one draw a row
+  Matrix z, theta;  // one draw a row
   std::size_t chains = 1;
   compose::ObservedSeries observed;
   nlohmann::json info;  // evaluations, settings, seconds of each phase, transitions outside the training range, …

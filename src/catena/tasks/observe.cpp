@@ -13,7 +13,8 @@ Observation observe(std::string_view function, const Task& task, std::size_t tra
   Observation observation;
   observation.z.resize(d);
   Matrix parameters(1, d);
-  stream.fill_normal(observation.z);  // drawn even if θ is given, so that the series depends on the seed in the same way
+  stream.fill_normal(
+      observation.z);  // drawn even if θ is given, so that the series depends on the seed in the same way
   if (theta.empty()) {
     task.prior.to_theta(observation.z, parameters.row(0));
   } else {

@@ -16,8 +16,8 @@ struct Observation {
   std::vector<double> theta, z;
 };
 
-/// θ from the prior, or as given (empty: from the prior), then the series; all a function of the seed. Throws InputError
-/// if θ does not fit or a state is not finite, in a sentence that begins with `function`.
+/// θ from the prior, or as given (empty: from the prior), then the series; all a function of the seed. Throws
+/// InputError if θ does not fit or a state is not finite, in a sentence that begins with `function`.
 Observation observe(std::string_view function, const Task& task, std::size_t transitions, std::uint64_t seed,
                     std::span<const double> theta = {});
 

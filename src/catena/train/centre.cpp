@@ -71,7 +71,8 @@ void CentreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stre
     }
   }
   for (std::size_t k = 0; k < members_.size(); ++k) {
-    gather(frozen->value(score_.condition, count), count, 1, [&](std::size_t i) { return part.examples.c_of(rows[i]); });
+    gather(frozen->value(score_.condition, count), count, 1,
+           [&](std::size_t i) { return part.examples.c_of(rows[i]); });
     copy(variable, frozen->value(score_.variable, count));
     copy(level, frozen->value(score_.level, count));
     frozen->forward(members_[k], count);

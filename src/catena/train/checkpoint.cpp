@@ -23,8 +23,7 @@ template <class State>
 auto curve_columns(State& state) {
   auto& curve = state.result.curve;
   return std::array{std::pair{"curve.step", &curve.step}, std::pair{"curve.train_loss", &curve.train_loss},
-                    std::pair{"curve.held_out_loss", &curve.held_out_loss},
-                    std::pair{"curve.seconds", &curve.seconds}};
+                    std::pair{"curve.held_out_loss", &curve.held_out_loss}, std::pair{"curve.seconds", &curve.seconds}};
 }
 
 }  // namespace
@@ -64,8 +63,8 @@ LoopState read_checkpoint(const std::filesystem::path& path, const nlohmann::jso
     throw FileError(fmt::format("{}: is no checkpoint of a training run", path.string()));
   }
   if (file.metadata.at("identity") != identity) {
-    throw InputError(fmt::format(
-        "train: {} was begun with other data or settings; remove it or do not resume", path.string()));
+    throw InputError(
+        fmt::format("train: {} was begun with other data or settings; remove it or do not resume", path.string()));
   }
   LoopState state;
   state.optimizer.step = number("step", std::int64_t{});

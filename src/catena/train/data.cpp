@@ -8,10 +8,7 @@
 namespace catena::train {
 
 Examples::Examples(const simulate::TransitionSet& set, const Features& f, std::size_t begin, std::size_t end)
-    : parameters(set.z.cols()),
-      features(f.size()),
-      z((end - begin) * set.z.cols()),
-      c((end - begin) * f.size()) {
+    : parameters(set.z.cols()), features(f.size()), z((end - begin) * set.z.cols()), c((end - begin) * f.size()) {
   for (std::size_t r = begin; r < end; ++r) {
     std::ranges::transform(set.z.row(r), z.begin() + static_cast<std::ptrdiff_t>((r - begin) * parameters),
                            [](double value) { return static_cast<float>(value); });
@@ -40,8 +37,8 @@ void TrainingData::set_up(const simulate::TransitionSet& first, std::size_t rows
   provenance_ = first.provenance;
   features_ = Features(first);
   rows_ = rows;
-  held_out_rows_ = std::clamp<std::size_t>(static_cast<std::size_t>(split.held_out * static_cast<double>(rows)), 2,
-                                           split.most);
+  held_out_rows_ =
+      std::clamp<std::size_t>(static_cast<std::size_t>(split.held_out * static_cast<double>(rows)), 2, split.most);
   window_rows_ = std::min(split.window_rows, training_size());
 }
 

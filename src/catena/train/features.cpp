@@ -63,8 +63,8 @@ Features Features::from_json(const std::string& source, const nlohmann::json& js
     if (found == json.end() || !found->is_array() || i >= found->size() || !(*found)[i].is_number()) wrong();
     return (*found)[i].get<double>();
   };
-  if (!json.is_object() || !json.contains("states") || !json["states"].is_number_unsigned() ||
-      !json.contains("mean") || !json["mean"].is_array()) {
+  if (!json.is_object() || !json.contains("states") || !json["states"].is_number_unsigned() || !json.contains("mean") ||
+      !json["mean"].is_array()) {
     wrong();
   }
   Features features;

@@ -20,8 +20,8 @@ int default_steps(std::size_t transitions) {
 /// of a difference over 1,000 of them.
 constexpr double worth_a_change = 0.003;
 
-// How much regularisation is right depends on how much of an increment is noise: on 10,000 transitions, sir (hardly any)
-// wants a fifth of what double_well (nearly all) does. So weight decay is chosen by the held-out loss: first among
+// How much regularisation is right depends on how much of an increment is noise: on 10,000 transitions, sir (hardly
+// any) wants a fifth of what double_well (nearly all) does. So weight decay is chosen by the held-out loss: first among
 // these, and then by one more step beyond the smallest or largest if that was best.
 constexpr double first_decays[] = {0.125, 0.5, 2};
 constexpr double decay_factor = 4;
@@ -49,8 +49,7 @@ class Search {
       density.density = candidate.density;
       DensityMap map(context_.data.features(), context_.data.state_names(), settings_.inputs,
                      densities().at("train", candidate.density).noise_at_atoms);
-      objectives.push_back(
-          std::make_unique<DensityObjective>(density, std::move(map), context_.data.prior().size()));
+      objectives.push_back(std::make_unique<DensityObjective>(density, std::move(map), context_.data.prior().size()));
       LoopSettings loop = context_.loop;
       if (loop.steps == 0) loop.steps = default_steps(transitions);
       loop.optimizer.weight_decay = candidate.decay * std::min(1.0, 1e4 / static_cast<double>(transitions));

@@ -29,8 +29,8 @@ struct FnseSettings {
           one_of({"auto", "joint", "separable"}));
     ScoreSettings::fields(c.score, visit);
     visit(c.gaussian_width, "gaussian_width", "units of the layers of the local posteriors' Gaussian", at_least(4));
-    visit(c.ensemble, "ensemble", "score networks to average, each with other transitions held out (0: 8 separable or 4 joint)",
-          at_least(0));
+    visit(c.ensemble, "ensemble",
+          "score networks to average, each with other transitions held out (0: 8 separable or 4 joint)", at_least(0));
     visit(c.whiten, "whiten", "standardise increments given the state they start from", anything());
     visit(c.centre, "centre", "learn and subtract the error in the score's mean, which adds up over a series",
           anything());

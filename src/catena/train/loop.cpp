@@ -87,9 +87,8 @@ double held_out_loss(nn::BatchGradient& gradient, const Objective& objective, co
   for (std::size_t begin = 0; begin < rows.size(); begin += batch) {
     const std::size_t count = std::min(batch, rows.size() - begin);
     const Batches::Batch part{examples, rows.subspan(begin, count)};
-    sum += static_cast<double>(count) *
-           gradient.loss(weights, count * objective.lanes_per_example(),
-                         filler(objective, part, noise, static_cast<std::int64_t>(begin)));
+    sum += static_cast<double>(count) * gradient.loss(weights, count * objective.lanes_per_example(),
+                                                      filler(objective, part, noise, static_cast<std::int64_t>(begin)));
   }
   return sum / static_cast<double>(rows.size());
 }
@@ -118,9 +117,8 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
   std::iota(held_out_rows.begin(), held_out_rows.end(), data.first_held_out(fold));
 
   const bool resumed = checkpoint.resume && std::filesystem::exists(checkpoint.path);
-  LoopState state = resumed
-                        ? read_checkpoint(checkpoint.path, identity, objective.graph().parameter_count())
-                        : first_state(objective, optimizer, streams);
+  LoopState state = resumed ? read_checkpoint(checkpoint.path, identity, objective.graph().parameter_count())
+                            : first_state(objective, optimizer, streams);
   LoopResult& result = state.result;
   if (resumed && result.weights.empty()) result.best_loss = std::numeric_limits<double>::infinity();
 

@@ -75,14 +75,10 @@ TrainedNetwork train_one(const TrainedModel& model, const NetworkJob& job, const
   CheckpointPlan plan = context.checkpoint;
   plan.path = checkpoint_path(context, job.name);
   plan.keep = !plan.path.empty();
-  const nlohmann::json identity = {{"method", model.method},
-                                   {"network", job.name},
-                                   {"settings", model.settings},
-                                   {"loop", to_json(job.loop)},
-                                   {"seed", model.seed},
-                                   {"rows", context.data.size()},
-                                   {"fold", job.fold},
-                                   {"features", model.features.to_json()}};
+  const nlohmann::json identity = {{"method", model.method},     {"network", job.name},
+                                   {"settings", model.settings}, {"loop", to_json(job.loop)},
+                                   {"seed", model.seed},         {"rows", context.data.size()},
+                                   {"fold", job.fold},           {"features", model.features.to_json()}};
   LoopResult result = train_loop(job.name, job.objective, context.data, job.fold, job.loop,
                                  context.streams.child("train"), parallel, progress, plan, identity);
   TrainedNetwork network;
@@ -111,9 +107,8 @@ void train_networks(TrainedModel& model, const std::vector<NetworkJob>& jobs, co
     context.progress.start(fmt::format("{} networks", jobs.size()), "steps", steps);
     SharedProgress shared(context.progress);
     const Parallel alone(1);
-    context.parallel.for_each(jobs.size(), [&](std::size_t i) {
-      networks[i] = train_one(model, jobs[i], context, alone, shared);
-    });
+    context.parallel.for_each(jobs.size(),
+                              [&](std::size_t i) { networks[i] = train_one(model, jobs[i], context, alone, shared); });
     context.progress.finish();
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) model.networks[jobs[i].name] = std::move(networks[i]);
@@ -123,8 +118,7 @@ void train_whitening(TrainedModel& model, const MethodContext& context, const Lo
   const std::size_t states = model.features.states(), features = model.features.size();
   const WhiteningObjective objective(states, features);
   train_networks(model, {{"whitening", objective, loop}}, context);
-  context.data.whiten(
-      std::make_shared<Whitening>(model.network("whitening").weights, model.source, states, features));
+  context.data.whiten(std::make_shared<Whitening>(model.network("whitening").weights, model.source, states, features));
 }
 
 }  // namespace catena::train

@@ -79,13 +79,13 @@ void write_model(const std::filesystem::path& path, const TrainedModel& model) {
                    {"main_network", model.main_network},
                    {"networks", nlohmann::json::object()}};
   for (const auto& [name, network] : model.networks) {
-    file.metadata["networks"][name] = {{"outcome", catena::name(network.outcome)},
-                                       {"steps", network.steps},
-                                       {"best_step", network.best_step},
-                                       {"held_out_loss", std::isfinite(network.held_out_loss)
-                                                             ? nlohmann::json(network.held_out_loss)
-                                                             : nlohmann::json()},
-                                       {"learning_curve", to_json(network.curve)}};
+    file.metadata["networks"][name] = {
+        {"outcome", catena::name(network.outcome)},
+        {"steps", network.steps},
+        {"best_step", network.best_step},
+        {"held_out_loss",
+         std::isfinite(network.held_out_loss) ? nlohmann::json(network.held_out_loss) : nlohmann::json()},
+        {"learning_curve", to_json(network.curve)}};
     for (files::Tensor tensor : network.weights) {
       tensor.name = name + "/" + tensor.name;
       file.tensors.push_back(std::move(tensor));
@@ -102,8 +102,8 @@ TrainedModel read_model(const std::filesystem::path& path) {
     throw FileError(fmt::format("{}: is no trained model of catena", source));
   }
   if (metadata.value("model_version", nlohmann::json()) != model_version) {
-    throw FileError(fmt::format("{}: is of another model version than {}, which this catena reads", source,
-                                model_version));
+    throw FileError(
+        fmt::format("{}: is of another model version than {}, which this catena reads", source, model_version));
   }
   TrainedModel model;
   model.source = source;
@@ -111,7 +111,8 @@ TrainedModel read_model(const std::filesystem::path& path) {
     model.method = metadata.at("method").get<std::string>();
     model.settings = metadata.at("settings");
     model.training = metadata.at("training");
-    if (!metadata.at("seed").is_number_integer()) throw FileError(fmt::format("{}: its seed is no whole number", source));
+    if (!metadata.at("seed").is_number_integer())
+      throw FileError(fmt::format("{}: its seed is no whole number", source));
     model.seed = metadata.at("seed").get<std::uint64_t>();
     model.prior = simulate::Prior::from_json(source, metadata.at("prior"));
     model.state_names = metadata.at("state_names").get<std::vector<std::string>>();
@@ -122,8 +123,8 @@ TrainedModel read_model(const std::filesystem::path& path) {
       TrainedNetwork& network = model.networks[name];
       network.steps = json.at("steps").get<std::int64_t>();
       network.best_step = json.at("best_step").get<std::int64_t>();
-      network.held_out_loss = json.at("held_out_loss").is_number() ? json.at("held_out_loss").get<double>()
-                                                                    : std::nan("");
+      network.held_out_loss =
+          json.at("held_out_loss").is_number() ? json.at("held_out_loss").get<double>() : std::nan("");
       network.outcome = json.at("outcome") == "ok"         ? Outcome::ok
                         : json.at("outcome") == "diverged" ? Outcome::diverged
                                                            : Outcome::time_limit;
@@ -134,8 +135,8 @@ TrainedModel read_model(const std::filesystem::path& path) {
   }
   model.features = Features::from_json(source, metadata.value("features", nlohmann::json()));
   if (model.features.states() != model.state_names.size()) {
-    throw FileError(fmt::format("{}: has {} names for {} states", source, model.state_names.size(),
-                                model.features.states()));
+    throw FileError(
+        fmt::format("{}: has {} names for {} states", source, model.state_names.size(), model.features.states()));
   }
   for (files::Tensor& tensor : file.tensors) {
     const std::size_t slash = tensor.name.find('/');

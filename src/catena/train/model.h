@@ -33,11 +33,11 @@ struct TrainedModel {
   simulate::Prior prior;
   std::vector<std::string> state_names;
   Features features;
-  nlohmann::json provenance;  // of the transitions
+  nlohmann::json provenance;                        // of the transitions
   nlohmann::json notes = nlohmann::json::object();  // what the method found out on the way
-  std::map<std::string, TrainedNetwork> networks;  // "score", "gaussian", …
-  std::string main_network;                        // whose learning curve a report shows
-  std::string source = "the model";                // its file, for sentences
+  std::map<std::string, TrainedNetwork> networks;   // "score", "gaussian", …
+  std::string main_network;                         // whose learning curve a report shows
+  std::string source = "the model";                 // its file, for sentences
 
   const TrainedNetwork& network(const std::string& name) const;
   /// What its networks see of transitions whose standardised features are the rows of c: c, or c whitened.

@@ -43,9 +43,8 @@ ScoreGraph record_score(const ScoreNetworkSettings& settings, std::size_t parame
   check_config("score network", settings);
   ScoreGraph score;
   if (!settings.separable()) {
-    const nn::ConditionalNetwork network =
-        nn::record_conditional_network(score.graph, {.width = settings.width, .layers = settings.layers}, parameters,
-                                       features, level_lanes);
+    const nn::ConditionalNetwork network = nn::record_conditional_network(
+        score.graph, {.width = settings.width, .layers = settings.layers}, parameters, features, level_lanes);
     score.variable = network.variable;
     score.condition = network.condition;
     score.level = network.level;

@@ -25,8 +25,8 @@ AlignedVector<float> flat_weights(const nn::Graph& graph, const NamedWeights& na
     if (found == named.end()) throw FileError(fmt::format("{}: has no weights \"{}\"", source, info.name));
     const auto* values = std::get_if<std::vector<float>>(&found->values);
     if (values == nullptr || found->shape != std::vector<std::size_t>{info.rows, info.cols}) {
-      throw FileError(fmt::format("{}: the weights \"{}\" are not {} × {} floats", source, info.name, info.rows,
-                                  info.cols));
+      throw FileError(
+          fmt::format("{}: the weights \"{}\" are not {} × {} floats", source, info.name, info.rows, info.cols));
     }
     if (!std::ranges::all_of(*values, [](float w) { return std::isfinite(w); })) {
       throw FileError(fmt::format("{}: the weights \"{}\" are not all finite", source, info.name));

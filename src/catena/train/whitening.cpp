@@ -28,8 +28,8 @@ WhiteningGraph record_whitening(std::size_t states, std::size_t features) {
   WhiteningGraph network;
   network.state = network.graph.input("state", features - states);
   network.increment = network.graph.input("increment", states);
-  const nn::Value parameters = nn::mlp(network.graph, "whitening", network.state, width, hidden_layers,
-                                       nn::gaussian_parameters(states), "gelu");
+  const nn::Value parameters =
+      nn::mlp(network.graph, "whitening", network.state, width, hidden_layers, nn::gaussian_parameters(states), "gelu");
   const nn::GaussianNode gaussian = nn::record_gaussian(network.graph, parameters, network.increment);
   network.residual = gaussian.residual;
   network.loss = gaussian.loss;

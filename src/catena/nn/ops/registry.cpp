@@ -3,16 +3,34 @@
 namespace catena::nn {
 
 const Registry<Operation>& operations() {
-  static const Registry<Operation> registry(
-      "operation", {
-                       ops::dense(),           ops::masked_dense(),   ops::bias(),        ops::add(),
-                       ops::multiply(),        ops::scale(),          ops::scale_lanes(), ops::concatenate(),
-                       ops::slice(),           ops::gelu(),           ops::silu(),        ops::tanh(),
-                       ops::sigmoid(),         ops::softplus(),       ops::exp(),         ops::log(),
-                       ops::layer_norm(),      ops::residual_layer(), ops::lane_dot(),    ops::lane_matvec(),
-                       ops::logsumexp_lanes(), ops::sum_groups(),     ops::repeat(),      ops::fourier(),
-                       ops::logsumexp_features(), ops::rational_quadratic(),
-                   });
+  static const Registry<Operation> registry("operation", {
+                                                             ops::dense(),
+                                                             ops::masked_dense(),
+                                                             ops::bias(),
+                                                             ops::add(),
+                                                             ops::multiply(),
+                                                             ops::scale(),
+                                                             ops::scale_lanes(),
+                                                             ops::concatenate(),
+                                                             ops::slice(),
+                                                             ops::gelu(),
+                                                             ops::silu(),
+                                                             ops::tanh(),
+                                                             ops::sigmoid(),
+                                                             ops::softplus(),
+                                                             ops::exp(),
+                                                             ops::log(),
+                                                             ops::layer_norm(),
+                                                             ops::residual_layer(),
+                                                             ops::lane_dot(),
+                                                             ops::lane_matvec(),
+                                                             ops::logsumexp_lanes(),
+                                                             ops::sum_groups(),
+                                                             ops::repeat(),
+                                                             ops::fourier(),
+                                                             ops::logsumexp_features(),
+                                                             ops::rational_quadratic(),
+                                                         });
   return registry;
 }
 
