@@ -156,6 +156,9 @@ TEST(Jac, GivesDirectionsOfUnknownPrecisionThePriorsAndKeepsTheOthers) {
   EXPECT_EQ((*score)(theta, 0.1, out), Outcome::ok);
   (*compose("jac", {.source = &source, .schedule = schedule}))(theta, 0.1, healthy);
   for (std::size_t p = 0; p < 3; ++p) EXPECT_NEAR(out(p, 1), healthy(p, 1), 1e-9);
+  // One direction of each covariance: ten for the shape, and ten at each of three particles.
+  EXPECT_EQ(score->unknown().directions, 40U);
+  EXPECT_EQ(score->unknown().covariances, 40U);
 }
 
 TEST(Jac, ReportsPrecisionsThatCannotBeRepaired) {

@@ -8,6 +8,7 @@
 /// prior's, C_t = 1, which makes them say nothing. Λ's eigenvalues are lifted to the nugget, per particle.
 #include <Eigen/Cholesky>
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 #include "catena/compose/precision.h"
@@ -19,17 +20,20 @@ namespace {
 /// Local posteriors narrower than 1e-4 prior deviations are beyond any estimate: 1 + σ² J below this is an error of J.
 constexpr double largest_precision = 1e8;
 
-/// C_t = r [(I + σ² J)⁻¹ − I] of a symmetrised J, with unknown directions set to 1. `work` is I + σ² J on entry.
-void local_precision(Eigen::MatrixXd& work, double r, Eigen::LLT<Eigen::MatrixXd>& cholesky, Eigen::MatrixXd& c) {
+/// C_t = r [(I + σ² J)⁻¹ − I] of a symmetrised J, with unknown directions set to 1; returns how many there are. `work`
+/// is I + σ² J on entry.
+std::size_t local_precision(Eigen::MatrixXd& work, double r, Eigen::LLT<Eigen::MatrixXd>& cholesky,
+                            Eigen::MatrixXd& c) {
   const double floor = r / (r + largest_precision);
   const Eigen::Index d = work.rows();
   if (!work.allFinite()) {
     c.setConstant(std::numeric_limits<double>::quiet_NaN());
-    return;
+    return 0;
   }
   if (d == 1) {
-    c(0, 0) = work(0, 0) > floor ? r * (1 / work(0, 0) - 1) : 1;
-    return;
+    const bool known = work(0, 0) > floor;
+    c(0, 0) = known ? r * (1 / work(0, 0) - 1) : 1;
+    return known ? 0 : 1;
   }
   cholesky.compute(work);
   // The product of the pivots' squares may still hide one small eigenvalue, which then shows as a huge C_t; the floor
@@ -39,11 +43,12 @@ void local_precision(Eigen::MatrixXd& work, double r, Eigen::LLT<Eigen::MatrixXd
     cholesky.solveInPlace(c);
     c.diagonal().array() -= 1;
     c *= r;
-    return;
+    return 0;
   }
   const auto [axes, eigenvalues] = eigen(work);
   const Eigen::VectorXd values = eigenvalues.unaryExpr([&](double e) { return e > floor ? r * (1 / e - 1) : 1.0; });
   c = axes * values.asDiagonal() * axes.transpose();
+  return static_cast<std::size_t>((eigenvalues.array() <= floor).count());
 }
 
 class Jac final : public SeriesScore {
@@ -69,6 +74,7 @@ class Jac final : public SeriesScore {
   const diffusion::Schedule& schedule() const override { return input_.schedule; }
   std::size_t dimension() const override { return input_.source->dimension(); }
   const PosteriorShape& shape() const override { return shape_; }
+  Unknown unknown() const override { return {unknown_, covariances_}; }
 
   Outcome operator()(ConstMatrixView theta_a, double a, MatrixView out) const override {
     const auto d = static_cast<Eigen::Index>(dimension());
@@ -117,6 +123,7 @@ class Jac final : public SeriesScore {
     const auto size = static_cast<Eigen::Index>(d);
     Eigen::MatrixXd work(size, size), c(size, size);
     Eigen::LLT<Eigen::MatrixXd> cholesky(size);
+    std::size_t unknown = 0;
     for (std::size_t begin = 0; begin < T; begin += tile) {
       const std::size_t end = std::min(begin + tile, T), rows = (end - begin) * n;
       input_.source->scores_and_jacobians(theta_a, a, begin, end, scores.view().slice_rows(0, rows),
@@ -127,18 +134,21 @@ class Jac final : public SeriesScore {
         const Eigen::Map<const Eigen::VectorXd> s(scores.row(row).data(), size);
         work = 0.5 * sigma_squared * (j + j.transpose());
         work.diagonal().array() += 1;
-        local_precision(work, r, cholesky, c);
+        unknown += local_precision(work, r, cholesky, c);
         sums.precision[p] += c;
         sums.score.row(static_cast<Eigen::Index>(p)) += s.transpose();
         sums.weighted.row(static_cast<Eigen::Index>(p)).noalias() += s.transpose() * c;
       }
     }
+    unknown_ += unknown;
+    covariances_ += T * n;
   }
 
   double transitions() const { return static_cast<double>(input_.source->transitions()); }
 
   RuleInput input_;
   PosteriorShape shape_;
+  mutable std::atomic<std::size_t> unknown_ = 0, covariances_ = 0;
 };
 
 }  // namespace

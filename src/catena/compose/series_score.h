@@ -40,6 +40,13 @@ class SeriesScore {
   /// Whether the rule's precision of the series had to be made positive definite at the start (`gauss`), and by how
   /// much: the largest eigenvalue of Λ₋, 0 if none.
   virtual double adjustment() const { return 0; }
+
+  /// How often so far a local covariance was not positive definite in some direction, which then got the prior's
+  /// precision (`jac`), over how many local covariances.
+  struct Unknown {
+    std::size_t directions = 0, covariances = 0;
+  };
+  virtual Unknown unknown() const { return {}; }
 };
 
 }  // namespace catena::compose

@@ -22,6 +22,8 @@ PosteriorDraws draw_from(const FnsePosteriorSettings& settings, compose::RuleInp
   Draws draws = diffusion_sample(*score, count, settings.sample, streams, parallel, progress);
   result.info = {{"settings", to_json(settings)},
                  {"adjustment", score->adjustment()},
+                 {"unknown_directions", score->unknown().directions},
+                 {"local_covariances", score->unknown().covariances},
                  {"evaluations", draws.info.evaluations},
                  {"diverged", draws.info.diverged},
                  {"cuts", draws.info.cuts},
