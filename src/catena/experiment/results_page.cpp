@@ -13,17 +13,21 @@
 namespace catena::experiment {
 namespace {
 
-std::string cell_text(const Cell& cell) {
+/// `full` is how many rows a complete cell has.
+std::string cell_text(const Cell& cell, std::size_t full) {
   const bool above = cell.paper && cell.mean > *cell.paper + 0.005;  // the paper prints two digits
   const std::string own = fmt::format("{:.3f} ± {:.3f}", cell.mean, cell.standard_error);
-  return (above ? own : "**" + own + "**") + (cell.paper ? fmt::format(" ({:.2f})", *cell.paper) : "");
+  return (above || !cell.paper ? own : "**" + own + "**") + (cell.paper ? fmt::format(" ({:.2f})", *cell.paper) : "") +
+         (cell.rows < full ? fmt::format(", n = {}", cell.rows) : "");
 }
 
 std::string table(const std::vector<Cell>& cells, std::uint64_t budget) {
   std::set<std::size_t> lengths;
   std::map<std::pair<std::string, std::string>, std::map<std::size_t, const Cell*>> by_row;
+  std::size_t full = 0;
   for (const Cell& cell : cells) {
     if (cell.budget != budget) continue;
+    full = std::max(full, cell.rows);
     lengths.insert(cell.transitions);
     by_row[{cell.task, cell.method}][cell.transitions] = &cell;
   }
@@ -38,7 +42,7 @@ std::string table(const std::vector<Cell>& cells, std::uint64_t budget) {
     text += fmt::format("| {} | {} |", row.first, row.second);
     for (const std::size_t T : lengths) {
       const auto found = columns.find(T);
-      text += found == columns.end() ? " |" : fmt::format(" {} |", cell_text(*found->second));
+      text += found == columns.end() ? " |" : fmt::format(" {} |", cell_text(*found->second, full));
     }
     text += "\n";
   }
@@ -77,8 +81,10 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
       "# Results\n\nWritten by `catena experiment show {} --page {}` (catena {}) from `rows.csv` there: {} rows, {} "
       "observations per cell, {} seed{}.\n\nC2ST by a random forest against 1,000 draws of the exact posterior, mean "
       "over observations ± its standard error: 0.5 is perfect, 1 is worst. In brackets what the paper prints for the "
-      "same method (there against approximate references for four tasks); **bold** where ours is not above it.\n",
-      directory, path.filename().string(), version(), rows.size(), observations.size(), seeds.size(),
+      "same method (there against approximate references for four tasks); **bold** where ours is not above it. Cells "
+      "that are "
+      "not complete say how many rows they have; cells that did not run are empty.\n",
+      directory, path.string(), version(), rows.size(), observations.size(), seeds.size(),
       seeds.size() == 1 ? "" : "s");
   const std::vector<Cell> cells = summarise(rows, "c2st");
   for (const std::uint64_t budget : budgets) {
