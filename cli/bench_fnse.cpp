@@ -2,9 +2,8 @@
 // amortised precisions, 1,000 draws, one core. Speed does not depend on what the networks have learned, so that they
 // are trained for a few steps only.
 
-#include <chrono>
-
 #include "bench.h"
+#include "catena/core/stopwatch.h"
 #include "catena/sample/posterior.h"
 #include "catena/tasks/observe.h"
 #include "catena/train/method.h"
@@ -29,10 +28,10 @@ train::TrainedModel model_of(const tasks::Task& task, const nlohmann::json& sett
 }
 
 double sample_seconds(const train::TrainedModel& model, const tasks::Observation& observation) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   static_cast<void>(sample::draw_posterior({.model = model, .series = observation.series, .times = {}, .draws = 1000},
                                            Streams(1), Parallel(1)));
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return watch.seconds();
 }
 
 }  // namespace

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 #include <optional>
 
+#include "catena/core/stopwatch.h"
 #include "catena/evaluate/reference_file.h"
 #include "catena/files/csv.h"
 #include "catena/tasks/task_density.h"
@@ -30,7 +30,7 @@ struct ReferenceArguments {
 };
 
 int run_reference(const ReferenceArguments& arguments) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const tasks::Task task = chosen_task("catena reference", arguments.task);
   const Matrix series = files::read_csv(arguments.observation).values;
   const auto likelihood = tasks::series_likelihood(task, series);
@@ -53,10 +53,9 @@ int run_reference(const ReferenceArguments& arguments) {
   }
   if (group) files::write_netcdf(arguments.output, *group);
 
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   nlohmann::json report = {{"task", task.name}, {"outcome", std::string(name(outcome))},
                            {"cached", cached},  {"transitions", series.rows() - 1},
-                           {"n", arguments.n},  {"seconds", elapsed.count()}};
+                           {"n", arguments.n},  {"seconds", watch.seconds()}};
   if (group) {
     report["output"] = arguments.output;
     report["method"] = group->attributes.at("method");

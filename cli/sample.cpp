@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
 #include <memory>
 
+#include "catena/core/stopwatch.h"
 #include "catena/core/version.h"
 #include "catena/files/csv.h"
 #include "catena/sample/draws_file.h"
@@ -29,7 +29,7 @@ struct Options {
 };
 
 int run(const Options& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const train::TrainedModel model = train::read_model(options.model);
   const files::Series series = files::read_csv(options.observation);
   if (!series.names.empty() && series.names != model.state_names) {
@@ -53,7 +53,6 @@ int run(const Options& options) {
 
   files::Group group =
       sample::draws_group(model.prior.names(), draws.theta, draws.chains, model.state_names, series.values);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   group.attributes = {{"catena_version", std::string(version())},
                       {"method", model.method},
                       {"model", options.model},
@@ -70,11 +69,11 @@ int run(const Options& options) {
     report["output"] = options.output;
     report["n"] = options.n;
     report["warning"] = warning;
-    report["seconds"]["all"] = elapsed.count();
+    report["seconds"]["all"] = watch.seconds();
     print_json(report);
   } else if (!options.common.quiet) {
     fmt::print("{}: {} draws from the posterior of {} transitions by {} in {:.2f} s\n", options.output, options.n,
-               draws.info["transitions"].get<std::uint64_t>(), model.method, elapsed.count());
+               draws.info["transitions"].get<std::uint64_t>(), model.method, watch.seconds());
   }
   return exit_code(function, draws.outcome);
 }

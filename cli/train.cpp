@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <memory>
 
+#include "catena/core/stopwatch.h"
 #include "catena/train/method.h"
 #include "common.h"
 #include "task_flags.h"
@@ -39,7 +39,7 @@ nlohmann::json summary_of(const train::TrainedModel& model) {
 }
 
 int run(const Options& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const train::Method& method = train::methods().at(function, options.method);
   const auto progress = options.common.make_progress();
   train::TrainingData data(options.transitions, options.split);
@@ -55,7 +55,6 @@ int run(const Options& options) {
   train::write_model(options.output, model);
   train::remove_checkpoints(context);
 
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   Outcome outcome = Outcome::ok;
   for (const auto& [name, network] : model.networks) {
     if (network.outcome == Outcome::diverged) outcome = Outcome::diverged;
@@ -68,7 +67,7 @@ int run(const Options& options) {
                 {"settings", model.settings},
                 {"notes", model.notes},
                 {"outcome", catena::name(outcome)},
-                {"seconds", elapsed.count()}});
+                {"seconds", watch.seconds()}});
   } else if (!options.common.quiet) {
     for (const auto& [name, network] : model.networks) {
       fmt::print("{}: network {} with {} weights, held-out loss {:.4f} after {} of {} steps{}\n", options.output, name,

@@ -5,17 +5,13 @@
 #include <cmath>
 
 #include "catena/tasks/task.h"
+#include "train/train_cases.h"
 
 namespace catena::train {
 namespace {
 
 simulate::TransitionSet set_of(std::size_t rows, const std::function<void(Stream&, std::span<double>)>& next) {
-  simulate::TransitionSet set;
-  set.z = set.theta = Matrix(rows, 1);
-  set.x = set.x_next = Matrix(rows, 2);
-  set.time = Matrix(rows, 0);
-  set.prior = simulate::Prior::standard({"theta"});
-  set.state_names = {"a", "b"};
+  simulate::TransitionSet set = two_state_set(rows);
   Stream stream = Streams(3).stream("set");
   for (std::size_t r = 0; r < rows; ++r) {
     set.z(r, 0) = set.theta(r, 0) = stream.normal();

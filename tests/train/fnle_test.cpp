@@ -8,6 +8,7 @@
 #include "catena/tasks/gaussian_rw.h"
 #include "catena/train/method.h"
 #include "train/exact_density.h"
+#include "train/train_cases.h"
 
 namespace catena::train {
 namespace {
@@ -86,12 +87,7 @@ TEST(Fnle, IsASurrogateSimulator) {
 /// zeros is learned, and draws are at 0 exactly as often.
 TEST(EveryDensity, SurvivesPointMasses) {
   constexpr std::size_t rows = 4000;
-  simulate::TransitionSet set;
-  set.z = set.theta = Matrix(rows, 1);
-  set.x = set.x_next = Matrix(rows, 2);
-  set.time = Matrix(rows, 0);
-  set.prior = simulate::Prior::standard({"theta"});
-  set.state_names = {"a", "b"};
+  simulate::TransitionSet set = two_state_set(rows);
   Stream stream = Streams(5).stream("set");
   for (std::size_t r = 0; r < rows; ++r) {
     set.z(r, 0) = set.theta(r, 0) = stream.normal();

@@ -14,4 +14,15 @@ inline simulate::TransitionSet transitions_of(std::string_view task, std::uint64
   return simulate::simulate(tasks::make_task(task, options), plan, Parallel(2), silent_progress());
 }
 
+/// Room for transitions of two states "a" and "b" and one parameter, for tests that fill it themselves.
+inline simulate::TransitionSet two_state_set(std::size_t rows) {
+  simulate::TransitionSet set;
+  set.z = set.theta = Matrix(rows, 1);
+  set.x = set.x_next = Matrix(rows, 2);
+  set.time = Matrix(rows, 0);
+  set.prior = simulate::Prior::standard({"theta"});
+  set.state_names = {"a", "b"};
+  return set;
+}
+
 }  // namespace catena::train

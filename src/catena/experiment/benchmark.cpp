@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <chrono>
 #include <map>
 #include <optional>
 
+#include "catena/core/stopwatch.h"
 #include "catena/evaluate/metric.h"
 #include "catena/evaluate/reference_file.h"
 #include "catena/files/json.h"
@@ -20,11 +20,8 @@ namespace catena::experiment {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t reference_seed = 1;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 double peak_megabytes() {
   rusage usage{};
@@ -121,7 +118,7 @@ class Runner {
     plan.budget = budget;
     plan.seed = Streams(seed).child("transitions").seed();
     plan.options = task.options;
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     train::TrainingData data(simulate::simulate(task, plan, parallel_, silent_progress()), {});
     nlohmann::json loop = nlohmann::json::object(), settings = method.train;
     for (const FieldInfo& field : describe_fields<train::LoopSettings>()) {
@@ -136,7 +133,7 @@ class Runner {
                                                              .parallel = parallel_,
                                                              .progress = silent_progress(),
                                                              .checkpoint = {}});
-    model.provenance["train_seconds"] = seconds_since(begin);
+    model.provenance["train_seconds"] = watch.seconds();
     fs::create_directories(path.parent_path());
     train::write_model(path, model);
     return model;
@@ -145,14 +142,14 @@ class Runner {
   void fill(Row& row, const tasks::Task& task, const SweepMethod& method, const train::TrainedModel& model) {
     const tasks::Observation observation = tasks::observe("experiment", task, row.transitions, row.observation);
     const Matrix reference = reference_draws(task, observation.series, sweep_.draws, parallel_);
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     const sample::PosteriorDraws draws = sample::draw_posterior({.model = model,
                                                                  .series = observation.series,
                                                                  .times = observation.times,
                                                                  .draws = sweep_.draws,
                                                                  .settings = method.sample},
                                                                 Streams(row.seed), parallel_);
-    row.values["sample_seconds"] = seconds_since(begin);
+    row.values["sample_seconds"] = watch.seconds();
     row.values["train_seconds"] = model.provenance.value("train_seconds", 0.0);
     row.values["megabytes"] = peak_megabytes();
     row.outcome = name(draws.outcome);

@@ -10,10 +10,10 @@
 #include "catena/sample/chains.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "catena/core/check.h"
+#include "catena/core/stopwatch.h"
 #include "catena/sample/cloud.h"
 
 namespace catena::sample {
@@ -48,7 +48,7 @@ class Run {
         wanted_ess_(std::max(settings.least_ess, settings.ess_per_draw * static_cast<double>(draws))) {}
 
   McmcDraws operator()() {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     info().chains = static_cast<std::size_t>(settings_.chains);
     start_ = temper_start(target_, static_cast<std::size_t>(settings_.population), settings_.moves,
                           streams_.child("start"), progress_);
@@ -58,7 +58,7 @@ class Run {
     info().evaluations = target_.counts().evaluations;
     info().gradients = target_.counts().gradients;
     info().not_finite = target_.counts().not_finite;
-    info().seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    info().seconds = watch.seconds();
     return std::move(result_);
   }
 

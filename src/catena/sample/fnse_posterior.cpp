@@ -1,22 +1,17 @@
 #include "catena/sample/fnse_posterior.h"
 
-#include <chrono>
-
 #include "catena/compose/network_scores.h"
 #include "catena/compose/series_state.h"
 #include "catena/core/check.h"
+#include "catena/core/stopwatch.h"
 
 namespace catena::sample {
 namespace {
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 /// Composition and sampling, whatever the source of the scores.
 PosteriorDraws draw_from(const FnsePosteriorSettings& settings, compose::RuleInput input, std::size_t count,
                          const Streams& streams, const Parallel& parallel, Progress& progress) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   PosteriorDraws result;
   const auto score = compose::compose(settings.rule, std::move(input));
   Draws draws = diffusion_sample(*score, count, settings.sample, streams, parallel, progress);
@@ -28,7 +23,7 @@ PosteriorDraws draw_from(const FnsePosteriorSettings& settings, compose::RuleInp
                  {"diverged", draws.info.diverged},
                  {"cuts", draws.info.cuts},
                  {"a_end", draws.info.a_end},
-                 {"seconds", {{"sample", seconds_since(begin)}}}};
+                 {"seconds", {{"sample", watch.seconds()}}}};
   result.outcome = draws.info.outcome;
   result.z = std::move(draws.z);
   return result;
@@ -39,7 +34,7 @@ PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeri
   const auto settings = from_json<FnsePosteriorSettings>("sample", request.settings);
   const compose::ScoreModel model(request.model);
   const auto scores = compose::network_scores(model, observed);
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   Outcome outcome = Outcome::ok;
   compose::RuleInput input{.source = scores.get(), .schedule = model.schedule, .settings = settings.compose};
   if (settings.precisions == "amortised") {
@@ -50,7 +45,7 @@ PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeri
     outcome = local.info.outcome;
     input.precisions = std::move(local.precisions);
   }
-  const double seconds = seconds_since(begin);
+  const double seconds = watch.seconds();
   PosteriorDraws result = draw_from(settings, std::move(input), request.draws, streams, parallel, progress);
   result.info["seconds"]["precisions"] = seconds;
   if (outcome != Outcome::ok) result.outcome = outcome;

@@ -29,4 +29,16 @@ void draw_flow(const FlowTransform& transform, const DensitySettings& settings, 
                const NamedWeights& weights, const std::string& source, const DensityContexts& contexts, Stream stream,
                MatrixView v);
 
+/// The density of a flow by this transformation, which must be a constant of its file.
+template <const FlowTransform& transform>
+DensityKind flow_density(std::string_view help) {
+  return {transform.name, help, true,
+          [](nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs, bool atoms) {
+            return record_flow(graph, transform, settings, inputs, atoms);
+          },
+          [](const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
+             const std::string& source, const DensityContexts& contexts, Stream stream,
+             MatrixView v) { draw_flow(transform, settings, shape, weights, source, contexts, stream, v); }};
+}
+
 }  // namespace catena::train

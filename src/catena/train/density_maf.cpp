@@ -25,19 +25,8 @@ const FlowTransform affine{"maf", [](const DensitySettings&) { return std::size_
                              return (u + parameters[0]) * std::exp(-static_cast<double>(parameters[1]));
                            }};
 
-nn::Value record_maf_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs,
-                             bool atoms) {
-  return record_flow(graph, affine, settings, inputs, atoms);
-}
-void draw_maf_density(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
-                      const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
-  draw_flow(affine, settings, shape, weights, source, contexts, stream, v);
-}
-
 }  // namespace
 
-DensityKind maf_density() {
-  return {"maf", "a masked autoregressive flow", true, record_maf_density, draw_maf_density};
-}
+DensityKind maf_density() { return flow_density<affine>("a masked autoregressive flow"); }
 
 }  // namespace catena::train

@@ -44,19 +44,8 @@ double invert_spline(const DensitySettings& settings, std::span<const float> par
 
 const FlowTransform affine_spline{"nsf", spline_parameters, record_spline, invert_spline};
 
-nn::Value record_nsf_density(nn::Graph& graph, const DensitySettings& settings, const DensityInputs& inputs,
-                             bool atoms) {
-  return record_flow(graph, affine_spline, settings, inputs, atoms);
-}
-void draw_nsf_density(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
-                      const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v) {
-  draw_flow(affine_spline, settings, shape, weights, source, contexts, stream, v);
-}
-
 }  // namespace
 
-DensityKind nsf_density() {
-  return {"nsf", "an autoregressive neural spline flow", true, record_nsf_density, draw_nsf_density};
-}
+DensityKind nsf_density() { return flow_density<affine_spline>("an autoregressive neural spline flow"); }
 
 }  // namespace catena::train

@@ -1,21 +1,17 @@
 #include "catena/train/loop.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "catena/core/check.h"
+#include "catena/core/stopwatch.h"
 #include "catena/nn/batch_gradient.h"
 #include "catena/train/checkpoint.h"
 
 namespace catena::train {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Which examples a step takes: the windows in random order, the rows of each in random order, batch after batch. What
 /// is left of a window after its last whole batch waits for the next epoch's order.
@@ -122,14 +118,14 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
   LoopResult& result = state.result;
   if (resumed && result.weights.empty()) result.best_loss = std::numeric_limits<double>::infinity();
 
-  const auto start = Clock::now();
+  const Stopwatch watch;
   const double seconds_before = result.curve.seconds.empty() ? 0 : result.curve.seconds.back();
-  auto last_checkpoint = start;
+  Stopwatch last_checkpoint;
   const std::int64_t steps = settings.steps, every = std::max<std::int64_t>(1, steps / settings.evaluations);
   const auto patience = static_cast<std::int64_t>(std::ceil(settings.patience * static_cast<double>(steps)));
   const auto save = [&] {
     if (!checkpoint.path.empty()) write_checkpoint(checkpoint.path, state, identity);
-    last_checkpoint = Clock::now();
+    last_checkpoint = Stopwatch();
   };
 
   progress.start(label, "steps", static_cast<std::uint64_t>(steps));
@@ -146,7 +142,7 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
     ++state.running_steps;
     ++result.steps;
 
-    const bool out_of_time = settings.time_limit > 0 && seconds_since(start) > settings.time_limit;
+    const bool out_of_time = settings.time_limit > 0 && watch.seconds() > settings.time_limit;
     const bool last = result.steps == steps || out_of_time;
     if (result.steps % every == 0 || last) {
       const double held_out = held_out_loss(gradient, objective, data.held_out(), held_out_rows, batch,
@@ -154,7 +150,7 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
       result.curve.step.push_back(static_cast<double>(result.steps));
       result.curve.train_loss.push_back(state.running_loss / static_cast<double>(state.running_steps));
       result.curve.held_out_loss.push_back(held_out);
-      result.curve.seconds.push_back(seconds_before + seconds_since(start));
+      result.curve.seconds.push_back(seconds_before + watch.seconds());
       state.running_loss = 0;
       state.running_steps = 0;
       if (held_out < result.best_loss) {
@@ -169,7 +165,7 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
     if (state.finished) break;
     if (progress.stop_requested()) save();  // then advance() ends the work
     progress.advance(1);
-    if (!checkpoint.path.empty() && seconds_since(last_checkpoint) >= checkpoint.seconds) save();
+    if (!checkpoint.path.empty() && last_checkpoint.seconds() >= checkpoint.seconds) save();
   }
   progress.finish();
   if (result.weights.empty()) {
