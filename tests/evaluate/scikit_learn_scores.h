@@ -12,6 +12,7 @@
 
 #include "catena/evaluate/c2st.h"
 #include "evaluate/sample_pairs.h"
+#include "data_path.h"
 
 namespace catena::evaluate::testing {
 

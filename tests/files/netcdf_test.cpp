@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "files/support.h"
+#include "data_path.h"
 
 namespace catena::files {
 namespace {

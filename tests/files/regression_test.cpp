@@ -10,6 +10,7 @@
 #include "catena/files/netcdf.h"
 #include "catena/files/safetensors.h"
 #include "files/support.h"
+#include "data_path.h"
 
 namespace catena::files {
 namespace {

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "files/support.h"
+#include "data_path.h"
 
 namespace catena::files {
 namespace {

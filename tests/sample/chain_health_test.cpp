@@ -8,6 +8,7 @@
 
 #include "catena/core/errors.h"
 #include "catena/core/random.h"
+#include "data_path.h"
 
 namespace catena::sample {
 

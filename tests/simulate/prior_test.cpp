@@ -9,6 +9,7 @@
 
 #include "catena/core/errors.h"
 #include "catena/simulate/special.h"
+#include "data_path.h"
 
 namespace catena::simulate {
 
