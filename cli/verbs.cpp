@@ -10,6 +10,7 @@ Verb observe_verb();
 Verb sample_verb();
 Verb reference_verb();
 Verb evaluate_verb();
+Verb predict_verb();
 Verb report_verb();
 Verb experiment_verb();
 Verb bench_verb();
@@ -17,8 +18,8 @@ Verb bench_verb();
 const Registry<Verb>& verbs() {
   static const Registry<Verb> registry = [] {
     std::vector<Verb> list = {
-        tasks_verb(),     simulate_verb(), train_verb(),  observe_verb(),    sample_verb(),
-        reference_verb(), evaluate_verb(), report_verb(), experiment_verb(), bench_verb(),
+        tasks_verb(),    simulate_verb(), train_verb(),  observe_verb(),    sample_verb(), reference_verb(),
+        evaluate_verb(), predict_verb(),  report_verb(), experiment_verb(), bench_verb(),
     };
     return Registry<Verb>("verb", std::move(list));
   }();
