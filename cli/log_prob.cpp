@@ -32,7 +32,8 @@ int run(const Options& options) {
   evaluate::Draws given = evaluate::read_draws(options.theta);
   const std::vector<std::string>& names = model.prior.names();
   check::that(given.parameters.empty() || std::ranges::is_permutation(given.parameters, names), function,
-              fmt::format("the list of parameters of {}", options.theta), fmt::join(given.parameters, ", "),
+              fmt::format("the list of parameters of {}", options.theta),
+              fmt::format("{}", fmt::join(given.parameters, ", ")),
               fmt::format("that of the model, {}", fmt::join(names, ", ")));
   const evaluate::Draws draws = evaluate::in_order_of({names, {}}, std::move(given));
   const sample::PosteriorRequest request{.model = model, .series = series.values, .times = series.times};
