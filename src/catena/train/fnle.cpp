@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "catena/core/check.h"
+#include "catena/train/decay_search.h"
 
 namespace catena::train {
 namespace {
@@ -20,90 +21,31 @@ int default_steps(std::size_t transitions) {
 /// of a difference over 1,000 of them.
 constexpr double worth_a_change = 0.003;
 
-// How much regularisation is right depends on how much of an increment is noise: on 10,000 transitions, sir (hardly
-// any) wants a fifth of what double_well (nearly all) does. So weight decay is chosen by the held-out loss: first among
-// these, and then by one more step beyond the smallest or largest if that was best.
-constexpr double first_decays[] = {0.125, 0.5, 2};
-constexpr double decay_factor = 4;
-
-/// A density with a weight decay, which is that for 10,000 transitions: n of them need 10,000/n of it.
-struct Candidate {
-  std::string density;
-  double decay;
-  std::string name() const { return fmt::format("{}-decay-{:.3g}", density, decay); }
-};
-
-/// Trains candidates and remembers the best.
-class Search {
- public:
-  Search(const MethodContext& context, const FnleSettings& settings)
-      : context_(context), settings_(settings), model_(empty_model("fnle", context, to_json(settings))) {}
-
-  /// All of these at the same time.
-  void train(const std::vector<Candidate>& candidates) {
-    const std::size_t transitions = context_.data.training_size();
-    std::vector<std::unique_ptr<DensityObjective>> objectives;
-    std::vector<NetworkJob> jobs;
-    for (const Candidate& candidate : candidates) {
-      DensitySettings density = settings_.density;
-      density.density = candidate.density;
-      DensityMap map(context_.data.features(), context_.data.state_names(), settings_.inputs,
-                     densities().at("train", candidate.density).noise_at_atoms);
-      objectives.push_back(std::make_unique<DensityObjective>(density, std::move(map), context_.data.prior().size()));
-      LoopSettings loop = context_.loop;
-      if (loop.steps == 0) loop.steps = default_steps(transitions);
-      loop.optimizer.weight_decay = candidate.decay * std::min(1.0, 1e4 / static_cast<double>(transitions));
-      jobs.push_back({candidate.name(), *objectives.back(), loop});
-    }
-    train_networks(model_, jobs, context_);
-    for (const Candidate& candidate : candidates) {
-      model_.notes["held_out_losses"][candidate.name()] = loss(candidate);
-      const double margin = candidate.density == best_.density ? 0 : worth_a_change;
-      if (best_.density.empty() || loss(candidate) < loss(best_) - margin) best_ = candidate;
-    }
-  }
-
-  const Candidate& best() const { return best_; }
-
-  /// The model with the best network alone, under its density's name.
-  TrainedModel finish() && {
-    TrainedNetwork network = std::move(model_.networks[best_.name()]);
-    model_.networks.clear();
-    model_.networks[best_.density] = std::move(network);
-    model_.main_network = best_.density;
-    model_.settings["density"] = best_.density;
-    model_.settings["decay"] = best_.decay;
-    return std::move(model_);
-  }
-
- private:
-  double loss(const Candidate& candidate) const { return model_.network(candidate.name()).held_out_loss; }
-
-  const MethodContext& context_;
-  FnleSettings settings_;
-  TrainedModel model_;
-  Candidate best_{"", 0};
-};
-
 TrainedModel train_fnle(const MethodContext& context) {
   auto settings = from_json<FnleSettings>("train", context.settings);
   settings.inputs = resolve(settings.inputs, context.data);
-  Search search(context, settings);
-  const bool any_density = settings.density.density == "auto";
-  const std::string density = any_density ? "gaussian" : settings.density.density;
-  std::vector<Candidate> first, second;
-  if (settings.decay > 0) {
-    first.push_back({density, settings.decay});
+  TrainedModel model = empty_model("fnle", context, to_json(settings));
+  LoopSettings loop = context.loop;
+  if (loop.steps == 0) loop.steps = default_steps(context.data.training_size());
+  const auto objective = [&](const std::string& kind) {
+    DensitySettings density = settings.density;
+    density.density = kind;
+    DensityMap map(context.data.features(), context.data.state_names(), settings.inputs,
+                   densities().at("train", kind).noise_at_atoms);
+    return std::make_unique<DensityObjective>(density, std::move(map), context.data.prior().size());
+  };
+  DecaySearch search(model, context, loop, objective, worth_a_change);
+  if (settings.density.density == "auto") {
+    search.run("gaussian", settings.decay, {"mixture"});
   } else {
-    for (const double decay : first_decays) first.push_back({density, decay});
+    search.run(settings.density.density, settings.decay);
   }
-  search.train(first);
-  const double decay = search.best().decay;
-  if (first.size() > 1 && decay == first.front().decay) second.push_back({density, decay / decay_factor});
-  if (first.size() > 1 && decay == first.back().decay) second.push_back({density, decay * decay_factor});
-  if (any_density) second.push_back({"mixture", decay});
-  if (!second.empty()) search.train(second);
-  return std::move(search).finish();
+  const std::string density = search.best().kind;
+  model.networks[density] = search.take_best();
+  model.main_network = density;
+  model.settings["density"] = density;
+  model.settings["decay"] = search.best().decay;
+  return model;
 }
 
 }  // namespace
