@@ -3,6 +3,7 @@
 #include "bench_posterior.h"
 #include "catena/nn/batch_gradient.h"
 #include "catena/nn/optimizer.h"
+#include "catena/train/density_objective.h"
 #include "catena/train/fnle.h"
 
 namespace catena::cli {

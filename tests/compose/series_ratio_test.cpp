@@ -29,8 +29,8 @@ train::TrainedModel untrained(const std::string& network) {
   const train::RatioMap map(model.features, model.state_names, "none");
   for (int k = 0; k < 3; ++k) {
     const train::RatioGraph ratio = train::record_ratio(settings.network, map.shape(2));
-    model.networks[train::ratio_name(k)].weights = train::named_weights(
-        ratio.graph, ratio.graph.initial_weights(Streams(20 + static_cast<std::uint64_t>(k))));
+    model.networks[train::ratio_name(k)].weights =
+        train::named_weights(ratio.graph, ratio.graph.initial_weights(Streams(20 + static_cast<std::uint64_t>(k))));
   }
   return model;
 }

@@ -26,13 +26,13 @@ TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::jso
 }
 
 nlohmann::json small(const std::string& loss, const std::string& network) {
-  return {{"loss", loss}, {"network", network}, {"width", 16}, {"terms", 8}, {"products", 8}, {"decay", 0.1},
-          {"ensemble", 1}};
+  return {{"loss", loss},  {"network", network}, {"width", 16},  {"terms", 8},
+          {"products", 8}, {"decay", 0.1},       {"ensemble", 1}};
 }
 
-/// gaussian_rw, Δ = x^(t+1) − 0.9 x^t ~ N(θ, 1): r(z, c) − r(0, c) = Δ z − z²/2 exactly. For z and θ uniform on [−1.5, 1.5]
-/// (nine tenths of the prior) this has a deviation of 1.25; a small network after 1,000 steps is given an RMS error of a
-/// fifth of that if it is separable, which can be exact, and of two fifths if it is joint.
+/// gaussian_rw, Δ = x^(t+1) − 0.9 x^t ~ N(θ, 1): r(z, c) − r(0, c) = Δ z − z²/2 exactly. For z and θ uniform on
+/// [−1.5, 1.5] (nine tenths of the prior) this has a deviation of 1.25; a small network after 1,000 steps is given an
+/// RMS error of a fifth of that if it is separable, which can be exact, and of two fifths if it is joint.
 TEST(EveryRatioLoss, LearnsGaussianRw) {
   const simulate::TransitionSet set = transitions_of("gaussian_rw", 4000, {{"dim", 1}});
   for (const char* network : {"separable", "joint"}) {

@@ -1,5 +1,6 @@
-/// What a trained model says about a whole series as a function of z: a log density up to a constant, without the prior.
-/// Likelihoods (series_likelihood.h) and ratios (series_ratio.h) are such; Markov chains sample it with the prior.
+/// What a trained model says about a whole series as a function of z: a log density up to a constant, without the
+/// prior. Likelihoods (series_likelihood.h) and ratios (series_ratio.h) are such; Markov chains sample it with the
+/// prior.
 #pragma once
 
 #include <cstddef>

@@ -28,8 +28,7 @@ TransitionNetwork density_network(const train::DensityModel& model, const Observ
     for (const float value : keep) kept -= value == 0 ? 1 : 0;
     constant += model.map.log_jacobian(keep) - 0.5 * kept * std::log(2 * std::numbers::pi);
   }
-  train::DensityGraph density =
-      train::record_density(model.settings.density, shape, SeriesSum::z_lanes(transitions));
+  train::DensityGraph density = train::record_density(model.settings.density, shape, SeriesSum::z_lanes(transitions));
   TransitionNetwork network{std::move(density.graph), density.inputs.z, density.loss, -1};
   network.inputs.push_back({density.inputs.state, std::move(state_rows)});
   network.inputs.push_back({density.inputs.v, std::move(v_rows)});

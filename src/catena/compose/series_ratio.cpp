@@ -105,8 +105,8 @@ class JointRatio final : public SeriesDensity {
     const TransitionRows rows(model, series);
     const int count = model.settings.ensemble;
     for (int k = 0; k < count; ++k) {
-      train::RatioGraph ratio = train::record_ratio(model.settings.network, model.shape,
-                                                    SeriesSum::z_lanes(series.transitions()));
+      train::RatioGraph ratio =
+          train::record_ratio(model.settings.network, model.shape, SeriesSum::z_lanes(series.transitions()));
       TransitionNetwork network{std::move(ratio.graph), ratio.inputs.z, ratio.ratio, 1.0 / count};
       network.inputs.push_back({ratio.inputs.state, rows.state});
       network.inputs.push_back({ratio.inputs.increment, rows.increment});

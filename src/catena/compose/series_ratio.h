@@ -1,5 +1,5 @@
-/// The log ratio of a whole series by a trained FNRE, Σ_t r(z, c_t), for many z at once with gradients: with the prior it
-/// is the posterior up to a constant. The mean over the ensemble's members.
+/// The log ratio of a whole series by a trained FNRE, Σ_t r(z, c_t), for many z at once with gradients: with the prior
+/// it is the posterior up to a constant. The mean over the ensemble's members.
 ///
 /// Separable networks know a series by S = Σ_t ψ(c_t) and T: Σ_t r(z, c_t) = φ(z)·S + T b(z), at the same cost for any
 /// T. Joint ones are summed over the transitions (series_sum.h).

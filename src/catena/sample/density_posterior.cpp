@@ -3,12 +3,12 @@
 namespace catena::sample {
 
 void DensityTarget::log_density(ConstMatrixView z, std::span<double> out) const {
-  density_.evaluate(z, out, {});
+  density_->evaluate(z, out, {});
   for (std::size_t i = 0; i < z.rows; ++i) out[i] += log_prior(z.row(i));
 }
 
 void DensityTarget::log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const {
-  density_.evaluate(z, out, gradient);
+  density_->evaluate(z, out, gradient);
   for (std::size_t i = 0; i < z.rows; ++i) {
     out[i] += log_prior(z.row(i));
     for (std::size_t f = 0; f < z.cols; ++f) gradient(i, f) -= z(i, f);
@@ -34,11 +34,10 @@ nlohmann::json chains_info(const McmcInfo& info) {
           {"seconds", {{"sample", info.seconds}}}};
 }
 
-PosteriorDraws draw_by_chains(const compose::SeriesDensity& density, const PosteriorRequest& request,
-                              const Streams& streams, const Parallel& parallel, Progress& progress) {
+PosteriorDraws draw_by_chains(const Target& target, const PosteriorRequest& request, const Streams& streams,
+                              const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<McmcSettings>("sample", request.settings);
-  McmcDraws draws =
-      mcmc_sample(DensityTarget(density), request.draws, settings, streams.child("mcmc"), parallel, progress);
+  McmcDraws draws = mcmc_sample(target, request.draws, settings, streams.child("mcmc"), parallel, progress);
   PosteriorDraws result;
   result.outcome = draws.info.outcome;
   result.info = chains_info(draws.info);

@@ -1,6 +1,8 @@
-/// Draws from whatever has a log density of the whole series: log N(z; 0, I) + log density by Markov chains. The methods
-/// fnle and fnre differ in the density only.
+/// Draws from whatever has a log density of the whole series: log N(z; 0, I) + log density by Markov chains. The
+/// methods fnle and fnre differ in the density only.
 #pragma once
+
+#include <memory>
 
 #include "catena/compose/series_density.h"
 #include "catena/sample/chains.h"
@@ -11,15 +13,15 @@ namespace catena::sample {
 /// The posterior in z-space of a series.
 class DensityTarget final : public Target {
  public:
-  explicit DensityTarget(const compose::SeriesDensity& density) : density_(density) {}
+  explicit DensityTarget(std::unique_ptr<const compose::SeriesDensity> density) : density_(std::move(density)) {}
 
-  std::size_t dimension() const override { return density_.dimension(); }
+  std::size_t dimension() const override { return density_->dimension(); }
   bool has_gradient() const override { return true; }
   void log_density(ConstMatrixView z, std::span<double> out) const override;
   void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
 
  private:
-  const compose::SeriesDensity& density_;
+  std::unique_ptr<const compose::SeriesDensity> density_;
 };
 
 /// What a report needs of a run of chains: kernel, R-hat, effective sample sizes, evaluations. Sentences of advice are
@@ -27,7 +29,7 @@ class DensityTarget final : public Target {
 nlohmann::json chains_info(const McmcInfo& info);
 
 /// `request.settings` are McmcSettings.
-PosteriorDraws draw_by_chains(const compose::SeriesDensity& density, const PosteriorRequest& request,
-                              const Streams& streams, const Parallel& parallel, Progress& progress);
+PosteriorDraws draw_by_chains(const Target& target, const PosteriorRequest& request, const Streams& streams,
+                              const Parallel& parallel, Progress& progress);
 
 }  // namespace catena::sample

@@ -6,14 +6,21 @@
 namespace catena::sample {
 namespace {
 
+std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                               const Parallel& parallel) {
+  return std::make_unique<DensityTarget>(
+      std::make_unique<compose::SeriesLikelihood>(train::DensityModel(request.model), observed, parallel));
+}
+
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
                     const Parallel& parallel, Progress& progress) {
-  const train::DensityModel model(request.model);
-  return draw_by_chains(compose::SeriesLikelihood(model, observed, parallel), request, streams, parallel, progress);
+  return draw_by_chains(*target(request, observed, parallel), request, streams, parallel, progress);
 }
 
 }  // namespace
 
-PosteriorSampler fnle_posterior_sampler() { return {"fnle", describe_fields<McmcSettings>(), draw}; }
+PosteriorSampler fnle_posterior_sampler() {
+  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw, .target = target};
+}
 
 }  // namespace catena::sample

@@ -1,8 +1,8 @@
-/// Weight decay chosen by the held-out loss, for methods whose networks overfit small training sets.
+/// Candidates of one network, of which the held-out loss keeps the best: weight decays first, then other kinds of
+/// network with the best decay. All of a round are trained at the same time.
 ///
-/// How much regularisation is right depends on how much of an increment is noise: on 10,000 transitions, sir (hardly
-/// any) wants a fifth of what double_well (nearly all) does. So a network is trained with several decays, and by one
-/// more beyond the smallest or largest of them if that was best.
+/// How much regularisation is right depends on how much of a transition is noise: on 10,000 transitions, sir (hardly
+/// any) wants a fifth of what double_well (nearly all) does. So weight decay is searched, not set.
 #pragma once
 
 #include <functional>
@@ -11,47 +11,30 @@
 #include <vector>
 
 #include "catena/train/method.h"
+#include "catena/train/objective.h"
 
 namespace catena::train {
 
-/// A kind of network with a weight decay, which is that for 10,000 transitions: n of them need 10,000/n of it.
-struct Candidate {
+struct DecaySearch {
+  std::string kind;                 // of network, for which decays are searched
+  std::vector<std::string> others;  // kinds that are tried with the best decay
+  double decay = 0;                 // at 10,000 transitions; 0: searched
+  LoopSettings loop;                // weight_decay does not count
+  std::function<std::unique_ptr<Objective>(const std::string& kind)> objective;
+};
+
+struct SearchResult {
   std::string kind;
   double decay = 0;
-  std::string name() const;
 };
 
-class DecaySearch {
- public:
-  /// What networks of a kind minimise.
-  using MakeObjective = std::function<std::unique_ptr<Objective>(const std::string& kind)>;
+/// The loop with a weight decay that is given for 10,000 transitions: n of them need 10,000/n of it.
+LoopSettings with_decay(LoopSettings loop, double decay, std::size_t transitions);
 
-  /// A candidate of another kind must be better than the best one by `margin` (nats per transition). `loop` has its
-  /// number of steps. The model keeps the losses in its notes.
-  DecaySearch(TrainedModel& model, const MethodContext& context, const LoopSettings& loop, MakeObjective make,
-              double margin);
-
-  /// Trains the kind with the first decays at the same time, and then with one beyond together with `others`, which
-  /// take the decay that was best so far. A `decay` that is not 0 is the only one tried.
-  void run(const std::string& kind, double decay, const std::vector<std::string>& others = {});
-
-  const Candidate& best() const { return best_; }
-  /// The loop of a network with this decay.
-  LoopSettings loop_with(double decay) const;
-  /// Takes the best network out of the model and drops the others.
-  TrainedNetwork take_best();
-
- private:
-  void train(const std::vector<Candidate>& candidates);
-  double loss(const Candidate& candidate) const { return model_.network(candidate.name()).held_out_loss; }
-
-  TrainedModel& model_;
-  const MethodContext& context_;
-  LoopSettings loop_;
-  MakeObjective make_;
-  double margin_;
-  std::vector<Candidate> tried_;
-  Candidate best_;
-};
+/// Trains the candidates and adds the best one to the model under the name `network` (empty: that of its kind); the
+/// held-out losses of all of them go to the model's notes. Another kind is kept only if it is better by more than the
+/// noise of a held-out loss.
+SearchResult search_decay(TrainedModel& model, const std::string& network, const DecaySearch& search,
+                          const MethodContext& context);
 
 }  // namespace catena::train

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "catena/core/check.h"
 #include "catena/train/decay_search.h"
+#include "catena/train/density_objective.h"
 
 namespace catena::train {
 namespace {
@@ -17,71 +17,29 @@ int default_steps(std::size_t transitions) {
   return static_cast<int>(std::clamp<double>(0.2 * static_cast<double>(transitions), 8000, 40000));
 }
 
-/// A density is kept unless another one is better by this much on held-out transitions (nats per transition): the noise
-/// of a difference over 1,000 of them.
-constexpr double worth_a_change = 0.003;
-
 TrainedModel train_fnle(const MethodContext& context) {
   auto settings = from_json<FnleSettings>("train", context.settings);
   settings.inputs = resolve(settings.inputs, context.data);
+  const bool any_density = settings.density.density == "auto";
   TrainedModel model = empty_model("fnle", context, to_json(settings));
-  LoopSettings loop = context.loop;
-  if (loop.steps == 0) loop.steps = default_steps(context.data.training_size());
-  const auto objective = [&](const std::string& kind) {
-    DensitySettings density = settings.density;
-    density.density = kind;
-    DensityMap map(context.data.features(), context.data.state_names(), settings.inputs,
-                   densities().at("train", kind).noise_at_atoms);
-    return std::make_unique<DensityObjective>(density, std::move(map), context.data.prior().size());
-  };
-  DecaySearch search(model, context, loop, objective, worth_a_change);
-  if (settings.density.density == "auto") {
-    search.run("gaussian", settings.decay, {"mixture"});
-  } else {
-    search.run(settings.density.density, settings.decay);
-  }
-  const std::string density = search.best().kind;
-  model.networks[density] = search.take_best();
-  model.main_network = density;
-  model.settings["density"] = density;
-  model.settings["decay"] = search.best().decay;
+  DecaySearch search{.kind = any_density ? "gaussian" : settings.density.density,
+                     .others = any_density ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
+                     .decay = settings.decay,
+                     .loop = context.loop,
+                     .objective = [&](const std::string& kind) {
+                       DensitySettings density = settings.density;
+                       density.density = kind;
+                       return density_objective(density, settings.inputs, context.data);
+                     }};
+  if (search.loop.steps == 0) search.loop.steps = default_steps(context.data.training_size());
+  const SearchResult best = search_decay(model, "", search, context);
+  model.main_network = best.kind;
+  model.settings["density"] = best.kind;
+  model.settings["decay"] = best.decay;
   return model;
 }
 
 }  // namespace
-
-DensityObjective::DensityObjective(const DensitySettings& settings, DensityMap map, std::size_t parameters)
-    : map_(std::move(map)), shape_(map_.shape(parameters)), density_(record_density(settings, shape_)) {}
-
-void DensityObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const {
-  const std::size_t count = part.count();
-  const DensityInputs& inputs = density_.inputs;
-  gather(workspace.value(inputs.z, count), count, 1, [&](std::size_t i) { return part.z(i); });
-  const Block state = workspace.value(inputs.state, count), v = workspace.value(inputs.v, count);
-  const bool atoms = shape_.atoms > 0;
-  thread_local std::vector<float> row, u, normal;
-  row.resize(shape_.state_inputs + 2 * shape_.states + shape_.atoms);
-  u.resize(map_.integers());
-  normal.resize(shape_.atoms);
-  const auto state_row = std::span(row).first(shape_.state_inputs);
-  const auto v_row = std::span(row).subspan(shape_.state_inputs, shape_.states);
-  const auto keep_row = std::span(row).subspan(shape_.state_inputs + shape_.states, atoms ? shape_.states : 0);
-  const auto atom_row = std::span(row).last(shape_.atoms);
-  const auto put = [](std::span<const float> values, Block block, std::size_t lane) {
-    for (std::size_t f = 0; f < values.size(); ++f) block(f, lane) = values[f];
-  };
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!u.empty()) stream.fill_uniform(std::span<float>(u));
-    if (atoms) stream.fill_normal(std::span<float>(normal));
-    map_.state(part.c(i), state_row);
-    map_.increment(part.c(i), {u, normal}, v_row, atom_row, keep_row);
-    put(state_row, state, i);
-    put(v_row, v, i);
-    if (!atoms) continue;
-    put(atom_row, workspace.value(inputs.atom, count), i);
-    put(keep_row, workspace.value(inputs.keep, count), i);
-  }
-}
 
 Method fnle_method() {
   return {"fnle", "densities of single transitions by maximum likelihood", describe_fields<FnleSettings>(), train_fnle};

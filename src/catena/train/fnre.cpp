@@ -41,15 +41,14 @@ TrainedModel train_fnre(const MethodContext& context) {
         RatioMap(context.data.features(), context.data.state_names(), settings.logarithms),
         context.data.prior().size());
   };
-  DecaySearch search(model, context, loop, objective, 0);
-  search.run(settings.network.network, settings.decay);
-  model.networks[ratio_name(0)] = search.take_best();
-  settings.decay = search.best().decay;
+  const DecaySearch search{
+      .kind = settings.network.network, .others = {}, .decay = settings.decay, .loop = loop, .objective = objective};
+  settings.decay = search_decay(model, ratio_name(0), search, context).decay;
   const auto member = objective("");
+  const LoopSettings decayed = with_decay(loop, settings.decay, context.data.training_size());
   std::vector<NetworkJob> jobs;
   for (int k = 1; k < settings.ensemble; ++k) {
-    jobs.push_back({ratio_name(k), *member, search.loop_with(settings.decay),
-                    static_cast<std::size_t>(k) % context.data.folds()});
+    jobs.push_back({ratio_name(k), *member, decayed, static_cast<std::size_t>(k) % context.data.folds()});
   }
   train_networks(model, jobs, context);
   model.settings = to_json(settings);  // with what was chosen

@@ -3,8 +3,8 @@
 ///
 ///   s = (x^t, t, logarithms, polynomials),   T(u) = (u_i, (u_i u_j − δ_ij)/√(1 + δ_ij) for i ≥ j).
 ///
-/// T is what the logarithm of a Gaussian density of u is linear in, scaled to variance one for u ~ N(0, I). The products
-/// are left out beyond six states, for their number grows as a square.
+/// T is what the logarithm of a Gaussian density of u is linear in, scaled to variance one for u ~ N(0, I). The
+/// products are left out beyond six states, for their number grows as a square.
 #pragma once
 
 #include <cstddef>

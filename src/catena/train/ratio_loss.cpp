@@ -58,14 +58,14 @@ nn::Value record_nre_c(nn::Graph& graph, const RatioLossSettings& settings, nn::
 nn::Value record_balanced(nn::Graph& graph, const RatioLossSettings& settings, nn::Value ratios) {
   const Ratios r = split(graph, ratios);
   const nn::Value negatives = sum_features(graph, graph.apply("sigmoid", {r.others}));
-  const nn::Value both =
-      nn::add(graph, graph.apply("sigmoid", {r.own}), nn::scale(graph, 1 / r.count, negatives));
+  const nn::Value both = nn::add(graph, graph.apply("sigmoid", {r.own}), nn::scale(graph, 1 / r.count, negatives));
   const nn::Value off = nn::repeat(graph, nn::subtract(graph, both, constant(graph, 1, both)));
   // The square of an estimated mean is too large by its variance; ((Σ x)² − Σ x²)/(n (n − 1)) is not. One lane alone
   // says nothing: 0/δ.
   const auto block_sum = [&](nn::Value x) { return graph.apply("sum_groups", {x}, {}, {whole_block}); };
   const nn::Value sum = block_sum(off), n = block_sum(constant(graph, 1, off));
-  const nn::Value products = nn::subtract(graph, nn::multiply(graph, sum, sum), block_sum(nn::multiply(graph, off, off)));
+  const nn::Value products =
+      nn::subtract(graph, nn::multiply(graph, sum, sum), block_sum(nn::multiply(graph, off, off)));
   const nn::Value pairs =
       nn::add(graph, nn::subtract(graph, nn::multiply(graph, n, n), n), constant(graph, least_pairs, n));
   const nn::Value inverse = graph.apply("exp", {nn::scale(graph, -1, graph.apply("log", {pairs}))});

@@ -1,5 +1,5 @@
-/// Losses of ratio estimation by name, all from the log ratios r_s = r(z_s, c) of one transition c with S parameters: z_0
-/// is the one that made c, the others were drawn independently of it.
+/// Losses of ratio estimation by name, all from the log ratios r_s = r(z_s, c) of one transition c with S parameters:
+/// z_0 is the one that made c, the others were drawn independently of it.
 ///
 ///   bce          −log σ(r_0) − mean_{s>0} log(1 − σ(r_s))                          (NRE-A: hermans2020)
 ///   contrastive  −r_0 + log (1/S) Σ_s e^(r_s)                                      (NRE-B: durkan2020)

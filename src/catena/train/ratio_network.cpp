@@ -20,8 +20,8 @@ nn::Value record_summary(nn::Graph& graph, const RatioNetworkSettings& settings,
   const auto terms = static_cast<std::size_t>(settings.terms), products = static_cast<std::size_t>(settings.products);
   const nn::Value all = nn::concatenate(graph, {state, increment});
   const nn::Value h = hidden(graph, "psi", all, settings);
-  const nn::Value p = nn::dense(graph, "p.out", nn::concatenate(graph, {state, hidden(graph, "p", state, settings)}),
-                                products);
+  const nn::Value p =
+      nn::dense(graph, "p.out", nn::concatenate(graph, {state, hidden(graph, "p", state, settings)}), products);
   const nn::Value q = nn::dense(graph, "q", increment, products);
   const nn::Value psi = nn::dense(graph, "psi.out", nn::concatenate(graph, {h, nn::multiply(graph, p, q)}), terms);
   const nn::Value one = graph.apply("exp", {nn::scale(graph, 0, nn::slice(graph, psi, 0, 1))});

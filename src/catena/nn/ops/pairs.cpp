@@ -26,8 +26,8 @@ void pairs_shape(ShapeCall& call) {
   expect_features("lane_pairs", call.inputs[1], call.inputs[0]->features);
   check::equal("lane_pairs", "the input's lanes per value", call.inputs[0]->lanes.group, std::size_t{1});
   call.features = static_cast<std::size_t>(call.attributes[0]);
-  call.scratch_features = chunk;                        // P, or its gradient
-  call.scratch = chunk * call.inputs[0]->features;      // ∂L/∂v of a chunk, turned around
+  call.scratch_features = chunk;                    // P, or its gradient
+  call.scratch = chunk * call.inputs[0]->features;  // ∂L/∂v of a chunk, turned around
 }
 
 /// Columns [first, first + count) of a block as the rows of a matrix.
