@@ -26,8 +26,8 @@ TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::jso
 }
 
 nlohmann::json small(const std::string& loss, const std::string& network) {
-  return {{"loss", loss},  {"network", network}, {"width", 16},  {"terms", 8},
-          {"products", 8}, {"decay", 0.1}, {"balance", 10},       {"ensemble", 1}};
+  return {{"loss", loss},  {"network", network}, {"width", 16},   {"terms", 8},
+          {"products", 8}, {"decay", 0.1},       {"balance", 10}, {"ensemble", 1}};
 }
 
 /// gaussian_rw, Δ = x^(t+1) − 0.9 x^t ~ N(θ, 1): r(z, c) − r(0, c) = Δ z − z²/2 exactly. For z and θ uniform on
