@@ -72,9 +72,19 @@ def on_files(files, config):
     return files
 
 
+def typeset(text):
+    """x^(t+1) and θ_a with raised and lowered letters: one letter before, and no code around."""
+    text = re.sub(r"(?<![\w^])(\w[\u0300-\u036f]?)\^(?:\(([^()]+)\)|\{([^{}]+)\}|([tT])(?!\w))", lambda m: f"{m[1]}<sup>{m[2] or m[3] or m[4]}</sup>", text)
+    return re.sub(r"(?<![\w`])([A-Za-zΑ-ω∇])_(?:\{([^{}]+)\}|([a-zA-Z]{1,2})(?!\w))", lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", text)
+
+
 def on_page_markdown(markdown, page, config, files):
-    """Links that leave docs/ (../src/…, ../CONTRIBUTING.md) become their text: the site holds no source."""
+    """Links that leave docs/ (../src/…, ../CONTRIBUTING.md) become their text, as the site holds no source; letters outside of
+    code are set as mathematics."""
     depth = page.file.src_uri.count("/")
     outside = re.compile(r"\[([^\]]+)\]\(" + r"\.\./" * (depth + 1) + r"[^)]*\)")
     bibliography = re.compile(r"\[([^\]]+)\]\((?:\.\./)*refs\.bib\)")
-    return bibliography.sub(r"`docs/\1`", outside.sub(r"`\1`", markdown))
+    markdown = bibliography.sub(r"`docs/\1`", outside.sub(r"`\1`", markdown))
+    # Fenced blocks, indented blocks and `code` stay as they are.
+    parts = re.split(r"(^```.*?^```|^(?: {4}|\t)[^\n]*$|`[^`\n]+`)", markdown, flags=re.M | re.S)
+    return "".join(part if i % 2 else typeset(part) for i, part in enumerate(parts))

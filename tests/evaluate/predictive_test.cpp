@@ -41,7 +41,8 @@ TEST_F(Predictive, RunsOnFromTheFirstObservedState) {
   for (std::size_t k = 0; k < draws; ++k) {
     for (std::size_t t = 0; t < rows; ++t) {
       // Six standard deviations of the sum of t normals, 2,000 checks: false alarms 4e-6.
-      EXPECT_NEAR(series.run[k](t, 0), static_cast<double>(t) * theta(k, 0), 0.6 * std::sqrt(t + 1e-9) + 1e-12);
+      EXPECT_NEAR(series.run[k](t, 0), static_cast<double>(t) * theta(k, 0),
+                  0.6 * std::sqrt(static_cast<double>(t)) + 1e-12);
       EXPECT_EQ(series.run[k](t, 1), t == 0 ? 0 : times[t - 1]);
     }
   }

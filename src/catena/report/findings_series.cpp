@@ -103,11 +103,12 @@ void judge_information(const Results& results, FindingList& found) {
               listed(unknown));
   }
   if (!apart.empty()) {
-    found.add(Severity::warning,
-              "The draws and the model's local estimates do not fit together for {}: contributions of transitions must "
-              "add up to the variance that was removed, and miss it by so much. Check that model and draws belong "
-              "together; if they do, the composition or the sampler is off.",
-              listed(apart));
+    found.add(
+        Severity::warning,
+        "The draws and the model's local estimates do not fit together for {}: contributions of transitions must "
+        "add up to the variance that was removed, and miss it by so much. Check that model and draws belong "
+        "together; if they do, the local estimates contradict each other: more simulations or longer training help.",
+        listed(apart));
   }
   const std::size_t few = transitions_for_half(information);
   if (transitions >= 10) {
