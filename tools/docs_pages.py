@@ -66,6 +66,25 @@ def settings():
 PAGES = {"reference/command-line.md": command_line, "reference/settings.md": settings}
 
 
+def names_in(nav):
+    for entry in nav if isinstance(nav, list) else [nav]:
+        if isinstance(entry, dict):
+            for value in entry.values():
+                yield from names_in(value)
+        else:
+            yield entry
+
+
+def on_config(config):
+    """Pages of methods, docs/*.md, find their way into the navigation by themselves."""
+    known = set(names_in(config.nav))
+    practice = next(entry["In practice"] for entry in config.nav if "In practice" in entry)
+    for page in sorted(pathlib.Path(config.docs_dir).glob("*.md")):
+        if page.name not in known:
+            practice.append(page.name)
+    return config
+
+
 def on_files(files, config):
     for name, make in PAGES.items():
         files.append(File.generated(config, name, content=make()))

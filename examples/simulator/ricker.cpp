@@ -26,7 +26,7 @@ int main() {
   model.initial_state = simulate::fixed_state({10});
 
   simulate::SimulationPlan plan;
-  plan.proposal = {{"proposal", "predictive"}, {"series", 20}, {"transitions", 50}};
+  plan.proposal = {{"proposal", "predictive"}, {"series", 20}, {"length", 50}};
   plan.budget = 10000;
   plan.seed = 1;
   simulate::simulate_to_file("transitions.nc", model, plan, Parallel(), silent_progress());

@@ -31,10 +31,12 @@ nlohmann::json state_view(const files::Series& series, const Predictive& band, s
   layers.push_back({{"data", {{"values", std::move(area)}}},
                     {"mark", mark("area", "density_area")},
                     {"encoding", {{"x", x}, {"y", y}, {"y2", {{"field", "y2"}}}}}});
-  layers.push_back(
-      {{"data", data_of(inside)}, {"mark", mark("point", "series_dots")}, {"encoding", {{"x", x}, {"y", y}}}});
-  layers.push_back(
-      {{"data", data_of(outside)}, {"mark", mark("point", "truth_dot")}, {"encoding", {{"x", x}, {"y", y}}}});
+  const auto add_dots = [&](const std::vector<std::pair<double, double>>& points, const char* style) {
+    if (points.empty()) return;  // Vega warns of an axis without values
+    layers.push_back({{"data", data_of(points)}, {"mark", mark("point", style)}, {"encoding", {{"x", x}, {"y", y}}}});
+  };
+  add_dots(inside, "series_dots");
+  add_dots(outside, "truth_dot");
   return {{"layer", std::move(layers)}};
 }
 
