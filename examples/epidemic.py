@@ -49,7 +49,8 @@ prior = catena.priors.Independent({
 # %%
 def states(count, rng):
     infected = np.round(np.exp(rng.uniform(0, np.log(people / 2), count)))
-    susceptible = np.round(rng.uniform(0, 1, count) * (people - infected))
+    share = np.minimum(1, rng.uniform(0, 1.1, count))  # of those not infected; at the start it is all of them
+    susceptible = np.round(share * (people - infected))
     return np.column_stack([susceptible, infected])
 
 
