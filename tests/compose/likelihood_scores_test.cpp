@@ -15,7 +15,7 @@ namespace catena::compose {
 namespace {
 
 train::TrainedModel likelihood_model(int steps) {
-  train::TrainingData data(train::transitions_of("gaussian_rw", 4000, {{"dim", 1}, {"proposal_sd", 2.0}}),
+  train::TrainingData data(train::transitions_of("gaussian_rw", 10000, {{"dim", 1}, {"proposal_sd", 2.0}}),
                            train::Split{});
   train::LoopSettings loop{.steps = steps, .batch_size = 200, .evaluations = 10};
   loop.optimizer.learning_rate = 5e-3;
@@ -42,7 +42,7 @@ struct Blur {
 };
 
 TEST(LikelihoodScores, AreThoseOfGaussianRwAfterTraining) {
-  const train::TrainedModel trained = likelihood_model(1500);
+  const train::TrainedModel trained = likelihood_model(4000);
   const ScoreModel model(trained);
   Matrix series(21, 1);
   Streams(5).stream("series").fill_normal(series.values());
@@ -64,7 +64,7 @@ TEST(LikelihoodScores, AreThoseOfGaussianRwAfterTraining) {
         size += exact * exact;
       }
     }
-    EXPECT_LT(std::sqrt(squared / size), 0.1) << a;  // 4,000 transitions: a few per cent
+    EXPECT_LT(std::sqrt(squared / size), 0.1) << a;  // 10,000 transitions: a few per cent
   }
 }
 

@@ -114,7 +114,7 @@ TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
   loop.optimizer.learning_rate = 3e-3;
   const train::TrainedModel trained = train::train("fnse", {.data = data,
                                                             .loop = loop,
-                                                            .settings = {{"width", 4}, {"layers", 1}},
+                                                            .settings = {{"network", "separable"}, {"width", 4}, {"layers", 1}},
                                                             .streams = Streams(3),
                                                             .parallel = Parallel(2),
                                                             .progress = silent_progress(),

@@ -118,7 +118,9 @@ TEST(AdaptiveSteps, DrawFromASkewedBimodalTargetWithFewerEvaluationsForALooserTo
       const Draws draws = diffusion_sample(*target.score, 4000, settings, Streams(3), Parallel(2));
       EXPECT_EQ(draws.info.outcome, Outcome::ok);
       EXPECT_LT(target.distance(draws), 2.3) << sampler.name << ", " << tolerance;  // 6 tests: false alarm 3e-4
-      if (evaluations > 0) EXPECT_LT(draws.info.evaluations, evaluations) << sampler.name;
+      if (evaluations > 0) {
+        EXPECT_LT(draws.info.evaluations, evaluations) << sampler.name;
+      }
       evaluations = draws.info.evaluations;
     }
   }

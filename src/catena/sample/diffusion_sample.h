@@ -18,8 +18,8 @@
 namespace catena::sample {
 
 struct SampleSettings {
-  std::string sampler = "euler_maruyama";
-  int steps = 500;
+  std::string sampler = "stochastic_heun";
+  int steps = 60;
   double end_width = 0.05;  // Tweedie's step then loses at most 0.05² = 0.25 % of the variance
   double smallest_a = 0;
   bool denoise = true;
