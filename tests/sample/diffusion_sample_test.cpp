@@ -198,7 +198,8 @@ TEST(DiffusionSample, ReportsParticlesThatLeftTheFiniteRange) {
 TEST(DiffusionSample, KeepsParticlesWithinWhatThePriorAllowsAndCountsTheCuts) {
   const ExplodingScores source;
   const auto score = compose::compose("fnpe", {.source = &source});
-  const Draws draws = diffusion_sample(*score, 20, {.sampler = "euler_maruyama", .steps = 10, .largest_z = 3}, Streams(1), Parallel(1));
+  const Draws draws =
+      diffusion_sample(*score, 20, {.sampler = "euler_maruyama", .steps = 10, .largest_z = 3}, Streams(1), Parallel(1));
   EXPECT_EQ(draws.info.outcome, Outcome::ok);
   EXPECT_EQ(draws.info.cuts, 20U * 11U);  // every step and the last one, of every particle
   for (const double z : draws.z.values()) EXPECT_NEAR(std::abs(z), 3, 1e-12);

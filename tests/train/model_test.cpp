@@ -80,7 +80,8 @@ TEST(ModelFile, IsRefusedIfItsWeightsDoNotFitItsSettings) {
   bad.networks[good.main_network].weights.pop_back();
   refused(bad);
   bad = good;
-  std::get<std::vector<float>>(bad.networks[good.main_network].weights[0].values)[0] = std::numeric_limits<float>::quiet_NaN();
+  std::get<std::vector<float>>(bad.networks[good.main_network].weights[0].values)[0] =
+      std::numeric_limits<float>::quiet_NaN();
   refused(bad);
   bad = good;
   bad.settings["density_width"] = 13;
