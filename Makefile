@@ -35,7 +35,7 @@ bench: build ## speed beside the machine's measured peak
 
 docs: build ## the documentation as a site, build/site/index.html
 	@tools/setup docs
-	$(python) -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(python) -m mkdocs build --strict --quiet
 	@echo build/site/index.html
 
 images: build ## the pictures of README and docs, made anew
