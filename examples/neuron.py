@@ -108,7 +108,8 @@ for axis in axes[:, 1]:
     axis.remove()
 box = fig.add_subplot(axes[0, 1].get_gridspec()[:, 1])
 prior_sd = prior.sample((20_000,), seed=2).std(axis=0)
-box.boxplot((theta - truth) / prior_sd, orientation="horizontal", tick_labels=prior.names, whis=(5, 95), showfliers=False)
+box.boxplot((theta - truth) / prior_sd, orientation="horizontal", tick_labels=prior.names, whis=(5, 95), showfliers=False,
+            medianprops={"color": "tab:blue"})
 box.axvline(0, color="tab:orange", linewidth=1)
 box.set_title("posterior − truth,\nin prior deviations", fontsize=10)
 fig.savefig("neuron.png", dpi=150)

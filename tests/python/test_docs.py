@@ -38,15 +38,17 @@ def blocks_of(page):
 @pytest.mark.parametrize("page", [p for p in GUIDES if blocks_of(p)], ids=lambda p: p.stem)
 def test_the_examples_of_a_guide_run(page, program, tmp_path):
     blocks = blocks_of(page)
+    environment = os.environ | {
+        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "CATENA_SOURCE": str(ROOT), "MPLBACKEND": "Agg",
+    }
     if any(kind == "python" and re.search(r"^\s*(import|from) catena", text, re.M) for kind, text in blocks):
-        pytest.importorskip("catena", reason="the Python package is not installed in .venv")
+        package = pytest.importorskip("catena", reason="the Python package is not built")
+        paths = [str(pathlib.Path(package.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/catena").symlink_to(program.resolve())
     folder = tmp_path / "work"
     folder.mkdir()
-    environment = os.environ | {
-        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "CATENA_SOURCE": str(ROOT), "MPLBACKEND": "Agg",
-    }
     # One interpreter for the page, so that later blocks see what earlier ones made; bash blocks in their places.
     script = ["import subprocess"]
     for kind, text in blocks:
