@@ -28,8 +28,10 @@ std::string evaluate_draws(const Rows& a, const Rows& b, const std::vector<std::
 void bind_evaluate(nb::module_& m) {
   m.def("evaluate", &evaluate_draws, "a"_a, "b"_a, "metrics"_a, "seed"_a, "threads"_a);
   m.def("metrics", [] {
-    nlohmann::json list = nlohmann::json::object();
-    for (const evaluate::Metric& metric : evaluate::metrics()) list[std::string(metric.name)] = metric.help;
+    nlohmann::json list = nlohmann::json::array();
+    for (const evaluate::Metric& metric : evaluate::metrics()) {
+      list.push_back({{"name", metric.name}, {"help", metric.help}});
+    }
     return text(list);
   });
   m.def("read_draws", [](const std::string& path) {

@@ -1,7 +1,5 @@
 // Draws from the posterior of a series, and files of draws.
 
-#include <nanobind/stl/shared_ptr.h>
-
 #include "binding.h"
 #include "catena/core/parallel.h"
 #include "catena/core/version.h"

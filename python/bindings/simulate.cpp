@@ -1,6 +1,8 @@
 // Priors, transition sets, and simulating them with a task's or the user's simulator.
 
-#include <filesystem>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
 #include <optional>
 
 #include "binding.h"
@@ -91,17 +93,20 @@ simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Row
   return plan;
 }
 
-/// To a file if there is a path (returns None), else in memory. `inline_calls`: the simulator is Python and wants to be
+/// To a file if there is a path, else in memory: (the set or None, the record). `inline_calls`: the simulator is Python and wants to be
 /// called on this very thread.
-std::optional<TransitionSet> simulate_model(const simulate::Model& model, const simulate::SimulationPlan& plan,
-                                            const std::string& path, bool resume, int threads, bool show_progress,
-                                            bool inline_calls) {
+std::pair<std::optional<TransitionSet>, std::string> simulate_model(const simulate::Model& model,
+                                                                    const simulate::SimulationPlan& plan,
+                                                                    const std::string& path, bool resume, int threads,
+                                                                    bool show_progress, bool inline_calls) {
   std::optional<TransitionSet> set;
+  nlohmann::json provenance;
   const auto work = [&](Progress& progress) {
     if (path.empty()) {
       set = simulate::simulate(model, plan, Parallel(threads), progress);
+      provenance = set->provenance;
     } else {
-      simulate::simulate_to_file(path, model, plan, Parallel(threads), progress, resume);
+      provenance = simulate::simulate_to_file(path, model, plan, Parallel(threads), progress, resume).provenance;
     }
   };
   if (inline_calls) {
@@ -111,7 +116,7 @@ std::optional<TransitionSet> simulate_model(const simulate::Model& model, const 
   } else {
     run(show_progress, work);
   }
-  return set;
+  return {std::move(set), text(provenance)};
 }
 
 }  // namespace
@@ -126,15 +131,11 @@ void bind_simulate(nb::module_& m) {
       .def("to_theta", &mapped<to_theta>, "z"_a)
       .def("to_z", &mapped<to_z>, "theta"_a);
 
-  m.def("prior_families", [] {
-    nlohmann::json list = nlohmann::json::object();
-    for (const auto& family : simulate::prior_families()) list[std::string(family.name)] = family.settings;
-    return text(list);
-  });
+  m.def("prior_families", [] { return simulate::prior_families().names(); });
   m.def("proposals", [] {
-    nlohmann::json list = nlohmann::json::object();
+    nlohmann::json list = nlohmann::json::array();
     for (const auto& entry : simulate::proposals()) {
-      list[std::string(entry.name)] = {{"help", entry.help}, {"settings", to_json(entry.settings)}};
+      list.push_back({{"name", entry.name}, {"help", entry.help}, {"settings", to_json(entry.settings)}});
     }
     return text(list);
   });
@@ -158,13 +159,17 @@ void bind_simulate(nb::module_& m) {
       });
   m.def("make_transitions", &make_set, "prior"_a, "theta"_a, "x"_a, "x_next"_a, "time"_a, "state_names"_a,
         "provenance"_a);
-  m.def(
-      "read_transitions",
-      [](const std::string& path) {
+  using simulate::TransitionFile;
+  nb::class_<TransitionFile>(m, "TransitionFile")
+      .def("__init__", [](TransitionFile* file, const std::string& path) { new (file) TransitionFile(path); })
+      .def_prop_ro("prior", &TransitionFile::prior)
+      .def_prop_ro("state_names", &TransitionFile::state_names)
+      .def_prop_ro("provenance", [](const TransitionFile& file) { return text(file.provenance()); })
+      .def("__len__", &TransitionFile::size)
+      .def("read", [](const TransitionFile& file) {
         const nb::gil_scoped_release release;
-        return simulate::read_transitions(path);
-      },
-      "path"_a);
+        return file.read(0, file.size());
+      });
 
   m.def(
       "simulate_task",

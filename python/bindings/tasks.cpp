@@ -9,6 +9,7 @@
 #include "catena/core/parallel.h"
 #include "catena/evaluate/reference.h"
 #include "catena/simulate/plugin.h"
+#include "catena/simulate/source.h"
 #include "catena/simulate/state_lanes.h"
 #include "catena/tasks/observe.h"
 #include "catena/tasks/task_density.h"
@@ -103,9 +104,9 @@ void bind_tasks(nb::module_& m) {
   });
   m.def("load_plugin", &load_plugin);
   m.def("tasks", [] {
-    nlohmann::json list = nlohmann::json::object();
+    nlohmann::json list = nlohmann::json::array();
     for (const tasks::TaskEntry& entry : tasks::registry()) {
-      list[std::string(entry.name)] = {{"help", entry.help}, {"options", to_json(entry.options)}};
+      list.push_back({{"name", entry.name}, {"help", entry.help}, {"settings", to_json(entry.options)}});
     }
     return text(list);
   });

@@ -1,9 +1,8 @@
 // Training and trained models.
 
-#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 
 #include <memory>
-#include <optional>
 
 #include "binding.h"
 #include "catena/core/parallel.h"
@@ -44,17 +43,16 @@ std::shared_ptr<TrainedModel> train_model(const std::string& method, const simul
 nlohmann::json describe(const TrainedModel& model) {
   nlohmann::json networks = nlohmann::json::object();
   for (const auto& [name, network] : model.networks) {
-    const auto finite = [](const std::vector<double>& values) { return nlohmann::json(values); };
     networks[name] = {{"outcome", catena::name(network.outcome)},
                       {"steps", network.steps},
                       {"best_step", network.best_step},
                       {"held_out_loss", network.held_out_loss},
                       {"weights", train::weight_count(network)},
                       {"learning_curve",
-                       {{"step", finite(network.curve.step)},
-                        {"train_loss", finite(network.curve.train_loss)},
-                        {"held_out_loss", finite(network.curve.held_out_loss)},
-                        {"seconds", finite(network.curve.seconds)}}}};
+                       {{"step", network.curve.step},
+                        {"train_loss", network.curve.train_loss},
+                        {"held_out_loss", network.curve.held_out_loss},
+                        {"seconds", network.curve.seconds}}}};
   }
   return {{"method", model.method},         {"settings", model.settings},   {"training", model.training},
           {"seed", model.seed},             {"state_names", model.state_names},
@@ -89,9 +87,9 @@ void bind_train(nb::module_& m) {
   m.def("train", &train_model, "method"_a, "transitions"_a.none(), "file"_a, "settings"_a, "loop"_a, "held_out"_a,
         "seed"_a, "threads"_a, "show_progress"_a, "checkpoint"_a, "checkpoint_seconds"_a, "resume"_a);
   m.def("methods", [] {
-    nlohmann::json list = nlohmann::json::object();
+    nlohmann::json list = nlohmann::json::array();
     for (const train::Method& method : train::methods()) {
-      list[std::string(method.name)] = {{"help", method.help}, {"settings", to_json(method.settings)}};
+      list.push_back({{"name", method.name}, {"help", method.help}, {"settings", to_json(method.settings)}});
     }
     return text(list);
   });
