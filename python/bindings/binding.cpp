@@ -58,10 +58,8 @@ std::string text(const nlohmann::json& json) {
 nlohmann::json to_json(std::span<const FieldInfo> fields) {
   nlohmann::json list = nlohmann::json::array();
   for (const FieldInfo& field : fields) {
-    list.push_back({{"name", field.name},
-                    {"help", field.help},
-                    {"default", field.default_value},
-                    {"must_be", field.must_be}});
+    list.push_back(
+        {{"name", field.name}, {"help", field.help}, {"default", field.default_value}, {"must_be", field.must_be}});
   }
   return list;
 }

@@ -76,5 +76,6 @@ void bind_tasks(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_sample(nb::module_& m);
 void bind_evaluate(nb::module_& m);
+void bind_report(nb::module_& m);
 
 }  // namespace catena::python

@@ -64,4 +64,5 @@ NB_MODULE(_core, m) {
   python::bind_train(m);
   python::bind_sample(m);
   python::bind_evaluate(m);
+  python::bind_report(m);
 }

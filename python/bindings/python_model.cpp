@@ -75,8 +75,7 @@ simulate::Model python_model(const std::string& name, const simulate::Prior& pri
                              bool uses_time) {
   simulate::Model model;
   model.prior = prior;
-  model.simulator =
-      simulate::make_simulator(name, prior.names(), std::move(state_names), PythonStep(step), uses_time);
+  model.simulator = simulate::make_simulator(name, prior.names(), std::move(state_names), PythonStep(step), uses_time);
   if (!initial_state.is_none()) {
     model.initial_state = [initial_state](Stream& stream, std::span<double> state) {
       const std::uint64_t seed = stream.bits();

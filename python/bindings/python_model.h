@@ -18,7 +18,8 @@ simulate::Model python_model(const std::string& name, const simulate::Prior& pri
                              std::vector<std::string> state_names, nb::handle step, nb::handle initial_state,
                              bool uses_time);
 
-/// draw(count, seed) → x [count, n], or (x, t [count]) where the simulator uses time; `record` is what files keep of it.
+/// draw(count, seed) → x [count, n], or (x, t [count]) where the simulator uses time; `record` is what files keep of
+/// it.
 simulate::ProposalPtr python_proposal(nb::handle draw, nlohmann::json record);
 
 }  // namespace catena::python

@@ -93,8 +93,8 @@ simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Row
   return plan;
 }
 
-/// To a file if there is a path, else in memory: (the set or None, the record). `inline_calls`: the simulator is Python and wants to be
-/// called on this very thread.
+/// To a file if there is a path, else in memory: (the set or None, the record). `inline_calls`: the simulator is Python
+/// and wants to be called on this very thread.
 std::pair<std::optional<TransitionSet>, std::string> simulate_model(const simulate::Model& model,
                                                                     const simulate::SimulationPlan& plan,
                                                                     const std::string& path, bool resume, int threads,
@@ -140,7 +140,7 @@ void bind_simulate(nb::module_& m) {
     return text(list);
   });
 
-  const auto member = [](Matrix TransitionSet::*which) {
+  const auto member = [](Matrix TransitionSet::* which) {
     return [which](nb::handle self) { return view_of(nb::cast<const TransitionSet&>(self).*which, self); };
   };
   nb::class_<TransitionSet>(m, "TransitionSet")

@@ -37,22 +37,23 @@ Array step(const Task& task, const Rows& theta, const Rows& x, const Numbers& ti
   Matrix next(x.shape(0), x.shape(1));
   run(false, [&](Progress&) {
     const Streams streams(seed);
-    Parallel(threads).for_blocks(x.shape(0), simulate::usual_lanes, [&](std::size_t begin, std::size_t end,
-                                                                       std::size_t block) {
-      const std::size_t lanes = end - begin;
-      simulate::StateLanes parameters(theta.shape(1), lanes), state(x.shape(1), lanes), result(x.shape(1), lanes);
-      AlignedVector<double> times(padded_lanes(lanes), 0.0);
-      for (std::size_t l = 0; l < lanes; ++l) {
-        for (std::size_t i = 0; i < theta.shape(1); ++i) parameters(i, l) = view(theta)(begin + l, i);
-        for (std::size_t i = 0; i < x.shape(1); ++i) state(i, l) = view(x)(begin + l, i);
-        if (simulator.uses_time) times[l] = time.data()[begin + l];
-      }
-      Stream stream = streams.stream("step", block);
-      simulator.step({parameters.view(), state.view(), simulator.uses_time ? times.data() : nullptr}, stream, result);
-      for (std::size_t l = 0; l < lanes; ++l) {
-        for (std::size_t i = 0; i < x.shape(1); ++i) next(begin + l, i) = result(i, l);
-      }
-    });
+    Parallel(threads).for_blocks(
+        x.shape(0), simulate::usual_lanes, [&](std::size_t begin, std::size_t end, std::size_t block) {
+          const std::size_t lanes = end - begin;
+          simulate::StateLanes parameters(theta.shape(1), lanes), state(x.shape(1), lanes), result(x.shape(1), lanes);
+          AlignedVector<double> times(padded_lanes(lanes), 0.0);
+          for (std::size_t l = 0; l < lanes; ++l) {
+            for (std::size_t i = 0; i < theta.shape(1); ++i) parameters(i, l) = view(theta)(begin + l, i);
+            for (std::size_t i = 0; i < x.shape(1); ++i) state(i, l) = view(x)(begin + l, i);
+            if (simulator.uses_time) times[l] = time.data()[begin + l];
+          }
+          Stream stream = streams.stream("step", block);
+          simulator.step({parameters.view(), state.view(), simulator.uses_time ? times.data() : nullptr}, stream,
+                         result);
+          for (std::size_t l = 0; l < lanes; ++l) {
+            for (std::size_t i = 0; i < x.shape(1); ++i) next(begin + l, i) = result(i, l);
+          }
+        });
   });
   return to_numpy(std::move(next));
 }
@@ -70,8 +71,8 @@ nb::dict observe(const Task& task, std::size_t transitions, std::uint64_t seed, 
   return result;
 }
 
-nb::dict reference(const Task& task, const Rows& series, std::size_t n, const std::string& settings,
-                   std::uint64_t seed, int threads, bool show_progress) {
+nb::dict reference(const Task& task, const Rows& series, std::size_t n, const std::string& settings, std::uint64_t seed,
+                   int threads, bool show_progress) {
   evaluate::Reference reference;
   const auto chosen = from_json<evaluate::ReferenceSettings>("reference", parse(settings));
   run(show_progress, [&](Progress& progress) {
@@ -99,9 +100,8 @@ void bind_tasks(nb::module_& m) {
       .def("step", &step, "theta"_a, "x"_a, "time"_a, "seed"_a, "threads"_a)
       .def("observe", &observe, "transitions"_a, "seed"_a, "theta"_a)
       .def("reference", &reference, "series"_a, "n"_a, "settings"_a, "seed"_a, "threads"_a, "show_progress"_a);
-  m.def("make_task", [](const std::string& name, const std::string& options) {
-    return tasks::make_task(name, parse(options));
-  });
+  m.def("make_task",
+        [](const std::string& name, const std::string& options) { return tasks::make_task(name, parse(options)); });
   m.def("load_plugin", &load_plugin);
   m.def("tasks", [] {
     nlohmann::json list = nlohmann::json::array();
@@ -110,9 +110,8 @@ void bind_tasks(nb::module_& m) {
     }
     return text(list);
   });
-  m.def("reference_settings", [] {
-    return text(to_json(std::span<const FieldInfo>(describe_fields<evaluate::ReferenceSettings>())));
-  });
+  m.def("reference_settings",
+        [] { return text(to_json(std::span<const FieldInfo>(describe_fields<evaluate::ReferenceSettings>()))); });
 }
 
 }  // namespace catena::python

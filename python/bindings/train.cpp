@@ -16,10 +16,9 @@ using train::TrainedModel;
 
 /// `set` is in memory; without it the transitions are those of the file.
 std::shared_ptr<TrainedModel> train_model(const std::string& method, const simulate::TransitionSet* set,
-                                          const std::string& file, const std::string& settings,
-                                          const std::string& loop, double held_out, std::uint64_t seed, int threads,
-                                          bool show_progress, const std::string& checkpoint,
-                                          double checkpoint_seconds, bool resume) {
+                                          const std::string& file, const std::string& settings, const std::string& loop,
+                                          double held_out, std::uint64_t seed, int threads, bool show_progress,
+                                          const std::string& checkpoint, double checkpoint_seconds, bool resume) {
   std::shared_ptr<TrainedModel> model;
   const auto loop_settings = from_json<train::LoopSettings>("train", parse(loop));
   run(show_progress, [&](Progress& progress) {
@@ -54,10 +53,15 @@ nlohmann::json describe(const TrainedModel& model) {
                         {"held_out_loss", network.curve.held_out_loss},
                         {"seconds", network.curve.seconds}}}};
   }
-  return {{"method", model.method},         {"settings", model.settings},   {"training", model.training},
-          {"seed", model.seed},             {"state_names", model.state_names},
-          {"uses_time", model.features.uses_time()}, {"transitions", model.provenance},
-          {"notes", model.notes},           {"main_network", model.main_network},
+  return {{"method", model.method},
+          {"settings", model.settings},
+          {"training", model.training},
+          {"seed", model.seed},
+          {"state_names", model.state_names},
+          {"uses_time", model.features.uses_time()},
+          {"transitions", model.provenance},
+          {"notes", model.notes},
+          {"main_network", model.main_network},
           {"networks", networks}};
 }
 

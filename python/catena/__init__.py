@@ -13,21 +13,26 @@
 
 from . import priors, proposals, tasks
 from ._core import FileError, __version__
-from .estimators import FNLE, FNSE, Estimator, load
-from .evaluation import evaluate, metrics
+from .estimators import FNLE, FNSE, METHODS, Estimator, load
+from .evaluation import Calibration, calibrate, evaluate, metrics
+from .figures import Figures
 from .posteriors import Draws, Posterior
 from .simulation import simulate, vectorize
 from .transitions import Transitions
 
 __all__ = [
+    "Calibration",
     "FNLE",
     "FNSE",
+    "METHODS",
     "Draws",
     "Estimator",
+    "Figures",
     "FileError",
     "Posterior",
     "Transitions",
     "__version__",
+    "calibrate",
     "evaluate",
     "load",
     "metrics",
@@ -37,3 +42,7 @@ __all__ = [
     "tasks",
     "vectorize",
 ]
+
+# Every method of the registry is a class of its name in capitals: FNSE, FNLE, FNRE, ….
+globals().update({each.__name__: each for each in METHODS.values()})
+__all__ += [each.__name__ for each in METHODS.values() if each.__name__ not in __all__]

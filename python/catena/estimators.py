@@ -19,6 +19,7 @@ import numpy as np
 from . import _core, _html
 from ._arrays import ArrayLike, as_seed
 from ._settings import Settings, entries
+from .figures import Figures
 from .posteriors import Posterior
 from .priors import Prior, as_prior
 from .tasks import warn_outcome
@@ -160,6 +161,13 @@ class Estimator:
         """Everything that the model file says, but for the weights."""
         return json.loads(self._trained.describe())
 
+    def plot(self) -> Figures:
+        """The learning curve."""
+        about = self.describe()
+        results = _core.Results()
+        results.set_learning_curve(json.dumps(about["networks"][about["main_network"]]["learning_curve"]))
+        return Figures(results)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """A safetensors file, for catena.load() and `catena sample`."""
         self._trained.write(os.fspath(path))
@@ -212,13 +220,22 @@ class FNLE(Estimator):
     method = "fnle"
 
 
-_CLASSES = {estimator.method: estimator for estimator in (FNSE, FNLE)}
+def _class_of(method: str, help_text: str) -> type[Estimator]:
+    """The class of a method of C++'s registry: one of those above, or one made of its description."""
+    for known in (FNSE, FNLE):
+        if known.method == method:
+            return known
+    return type(method.upper(), (Estimator,), {"method": method, "__doc__": help_text, "__module__": __name__})
+
+
+METHODS = {name: _class_of(name, entry["help"]) for name, entry in entries(_core.methods()).items()}
+globals().update({each.__name__: each for each in METHODS.values()})  # so that they pickle
 
 
 def load(path: str | os.PathLike[str]) -> Estimator:
     """A trained estimator from a file that save() or `catena train` wrote."""
     model = _core.read_model(os.fspath(path))
-    estimator = _CLASSES[model.method](Prior(model.prior))
+    estimator = METHODS[model.method](Prior(model.prior))
     estimator._model = model
     estimator.settings = json.loads(model.describe())["settings"]
     return estimator

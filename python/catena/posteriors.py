@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import numpy as np
 from . import _core, _html
 from ._arrays import ArrayLike, as_array, as_rows, as_seed, draw_count, names_of, split_time, to_json
 from ._settings import Settings
+from .figures import Figures
 from .priors import Prior
 from .tasks import Observation, warn_outcome
 
@@ -55,6 +57,22 @@ class Draws:
         )
 
 
+class Stream:
+    """A growing series: the file with the sums over what was taken in, and the rows that were not yet."""
+
+    def __init__(self, rows: np.ndarray, times: np.ndarray) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="catena-stream-")
+        self.file = os.path.join(self._folder.name, "state.safetensors")
+        self.rows, self.times = rows, times
+
+    def add(self, rows: np.ndarray, times: np.ndarray) -> None:
+        self.rows = np.concatenate([self.rows, rows])
+        self.times = np.concatenate([self.times, times])
+
+    def taken_in(self) -> None:
+        self.rows, self.times = self.rows[:0], self.times[:0]
+
+
 class Posterior:
     """p(θ | series) by a trained estimator. Keywords are settings of the sampler; help_text() lists them."""
 
@@ -64,6 +82,7 @@ class Posterior:
         self.settings = settings
         self._sampler_settings().check_names(settings)
         self._default: tuple[np.ndarray, np.ndarray] | None = None
+        self._stream: Stream | None = None  # what is known of the default series, if it grows by update()
         self.draws: Draws | None = None  #: those of the last call of sample()
 
     def _sampler_settings(self) -> Settings:
@@ -84,6 +103,26 @@ class Posterior:
     def set_default_x(self, x: ArrayLike, times: ArrayLike | None = None) -> Posterior:
         """The series that sample(), log_prob() and map() use if none is given. Returns the posterior."""
         self._default = self._series("set_default_x", x, times)
+        self._stream = None
+        return self
+
+    def update(self, x_new: ArrayLike, times: ArrayLike | None = None) -> Posterior:
+        """New observations: rows that follow those of the default series, or begin one. Returns the posterior.
+
+        With FNSE (a separable network, the rule gauss) sampling after an update costs the same however long the series
+        has become; with other methods the whole series is looked at again.
+        """
+        x_new, column = split_time(x_new)
+        times = column if times is None else times
+        if times is None and self._default is not None and self._about["uses_time"]:
+            times = self._default[1][-1] + 1 + np.arange(len(x_new), dtype=np.float64)
+        new = self._series("posterior.update", x_new, times)
+        before = self._default
+        self._default = new if before is None else (np.concatenate([before[0], new[0]]), np.concatenate([before[1], new[1]]))
+        if self._stream is not None:
+            self._stream.add(*new)
+        elif _core.can_stream(self._model):
+            self._stream = Stream(*self._default)
         return self
 
     def _series(self, function: str, x: Any, times: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
@@ -130,14 +169,33 @@ class Posterior:
         """
         shape, count = draw_count(sample_shape, "posterior.sample")
         series, stamps = self._series("posterior.sample", x, times)
-        self.draws = self._draw(series, stamps, count, as_seed(seed, "posterior.sample"), threads, show_progress_bars, settings)
+        stream = self._stream if x is None else None
+        whole = as_seed(seed, "posterior.sample")
+        self.draws = self._draw(series, stamps, count, whole, threads, show_progress_bars, settings, stream)
         return self.draws.theta.reshape(*shape, self.prior.dimension)
 
     def _draw(
-        self, series: np.ndarray, times: np.ndarray, count: int, seed: int, threads: int, shown: bool, settings: Any
+        self,
+        series: np.ndarray,
+        times: np.ndarray,
+        count: int,
+        seed: int,
+        threads: int,
+        shown: bool,
+        settings: Any,
+        stream: Stream | None = None,
     ) -> Draws:
-        chosen = self._sampler_settings().json_of({**self.settings, **settings})
-        found = _core.draw_posterior(self._model, series, times, count, chosen, seed, threads, shown, "")
+        all_settings = {**self.settings, **settings}
+        chosen = self._sampler_settings().json_of(all_settings)
+        if all_settings.get("rule", "gauss") != "gauss" or all_settings.get("precisions", "amortised") != "amortised":
+            stream = None  # its sums are for this rule alone
+        if stream is None:
+            found = _core.draw_posterior(self._model, series, times, count, chosen, seed, threads, shown, "")
+        else:
+            found = _core.draw_posterior(
+                self._model, stream.rows, stream.times, count, chosen, seed, threads, shown, stream.file
+            )
+            stream.taken_in()
         if found["warning"]:
             warnings.warn(f"posterior.sample: {found['warning']}", stacklevel=3)
         warn_outcome("posterior.sample", found["outcome"])
@@ -172,6 +230,50 @@ class Posterior:
             parts.append(self._draw(series, times, count, child, threads, show_progress_bars, settings).theta)
         return np.stack(parts, axis=1).reshape(*shape, len(parts), self.prior.dimension)
 
+    def log_prob(
+        self,
+        theta: ArrayLike,
+        x: ArrayLike | Observation | None = None,
+        *,
+        times: ArrayLike | None = None,
+        threads: int = 0,
+        **settings: Any,
+    ) -> np.ndarray:
+        """log p(θ) + Σ_t log q(x^(t+1) | x^t, θ), of shape theta.shape[:-1]: the log density of θ given the series up to
+        one constant; −inf outside the prior's support. For methods that learn a density (FNLE).
+        """
+        array = as_array(theta, "posterior.log_prob", "theta")
+        if array.ndim == 0 or array.shape[-1] != self.prior.dimension:
+            raise ValueError(
+                f"posterior.log_prob: theta is of shape {array.shape}, but must end in {self.prior.dimension}, the"
+                " number of parameters"
+            )
+        rows = np.ascontiguousarray(array.reshape(-1, self.prior.dimension))
+        series, stamps = self._series("posterior.log_prob", x, times)
+        chosen = self._sampler_settings().json_of({**self.settings, **settings})
+        return _core.log_prob(self._model, series, stamps, rows, chosen, threads).reshape(array.shape[:-1])
+
+    def map(
+        self,
+        x: ArrayLike | Observation | None = None,
+        *,
+        times: ArrayLike | None = None,
+        seed: int | None = 0,
+        threads: int = 0,
+        show_progress_bars: bool = True,
+        **settings: Any,
+    ) -> np.ndarray:
+        """The most probable θ given the series, of shape (d,)."""
+        series, stamps = self._series("posterior.map", x, times)
+        chosen = self._sampler_settings().json_of({**self.settings, **settings})
+        found = _core.map(
+            self._model, series, stamps, chosen, as_seed(seed, "posterior.map"), threads, show_progress_bars
+        )
+        if found["warning"]:
+            warnings.warn(f"posterior.map: {found['warning']}", stacklevel=2)
+        warn_outcome("posterior.map", found["outcome"])
+        return found["theta"]
+
     def _last(self, function: str) -> Draws:
         if self.draws is None:
             raise RuntimeError(f"posterior.{function}: there are no draws yet: call posterior.sample() first")
@@ -180,6 +282,20 @@ class Posterior:
     def to_arviz(self) -> arviz.InferenceData:
         """The last draws as ArviZ's InferenceData."""
         return self._last("to_arviz").to_arviz()
+
+    def plot(self, *, truth: ArrayLike | None = None, reference: ArrayLike | None = None) -> Figures:
+        """Figures of the last draws: pair plot, marginals, the series; with the true θ and draws of a reference [N, d] if
+        they are given. A notebook shows them, save("posterior.html") writes a page."""
+        draws = self._last("plot")
+        results = _core.Results()
+        results.set_posterior(draws.parameters, draws.theta, draws.chains)
+        results.set_observed(draws.state_names, draws.series, np.empty(0))
+        dimension = self.prior.dimension
+        if truth is not None:
+            results.set_truth(as_rows(truth, "posterior.plot", "truth", dimension).ravel())
+        if reference is not None:
+            results.set_reference(draws.parameters, as_rows(reference, "posterior.plot", "reference", dimension))
+        return Figures(results)
 
     def __repr__(self) -> str:
         series = "" if self._default is None else f", default x of {len(self._default[0])} rows"
@@ -192,7 +308,7 @@ class Posterior:
         return _html.table("Posterior", {**rows, **self.settings})
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": self._model.to_bytes()}
+        return {**self.__dict__, "_model": self._model.to_bytes(), "_stream": None}  # made again from the whole series
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

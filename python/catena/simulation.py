@@ -166,7 +166,7 @@ def _executor_of(executor: Any, workers: int | None) -> tuple[Any, int, bool]:
     return executor, workers or getattr(executor, "_max_workers", None) or 32, False
 
 
-def _initial_state(value: Any, states: int | None) -> tuple[Callable[[int, int], np.ndarray] | None, int | None]:
+def initial_states(value: Any, states: int | None) -> tuple[Callable[[int, int], np.ndarray] | None, int | None]:
     """x⁰ as draw(count, seed) → [count, n], from an array, a prior or a function of rng; and n."""
     if value is None:
         return None, states
@@ -285,7 +285,7 @@ def simulate(
         proposal = "predictive"
     chosen = as_proposal(proposal, "simulate")
     draw, states = _draw_of(chosen, len(state_names) if state_names else None, step.uses_time)
-    start, states_of_start = _initial_state(initial_state, states)
+    start, states_of_start = initial_states(initial_state, states)
     names = _state_names(state_names, chosen, states or states_of_start)
     if start is not None and states_of_start != len(names):
         raise ValueError(f"simulate: initial_state has {states_of_start} states, but must have {len(names)}")
