@@ -48,7 +48,7 @@ class Figures:
         """A figure (the first, unless named) as an Altair chart."""
         import altair
 
-        return altair.Chart.from_dict(self.spec if name is None else self[name])
+        return altair.Chart.from_dict(self.spec if name is None else self[name], validate=False)
 
     def to_html(self) -> str:
         """One page that needs nothing but itself: findings in words, the figures, tables."""
