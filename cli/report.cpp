@@ -9,6 +9,7 @@
 #include "catena/files/json.h"
 #include "catena/report/figure.h"
 #include "catena/report/findings.h"
+#include "catena/report/information.h"
 #include "catena/report/page.h"
 #include "catena/report/render.h"
 #include "catena/report/results.h"
@@ -70,7 +71,8 @@ std::vector<path> write_figures(const Options& options, const std::vector<report
 
 int run(const Options& options) {
   std::vector<path> inputs(options.files.begin(), options.files.end());
-  const report::Results results = report::read_results(inputs);
+  report::Results results = report::read_results(inputs);
+  report::add_information(results, options.common.parallel());
   const Streams streams(options.common.seed);
   const report::Summary summary = report::summarise(results, streams, options.common.parallel());
   const std::vector<report::Finding> findings = report::findings(results, summary, streams);
@@ -106,9 +108,11 @@ int run(const Options& options) {
 
 Run set_up(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("FILES", options->files,
-                 "any of: a model (.safetensors), draws of the posterior and then of the reference (.nc), the observed "
-                 "series (.csv, with its true parameters in the .json beside it), a calibration (.nc)")
+  app.add_option(
+         "FILES", options->files,
+         "any of: a model (.safetensors), draws of the posterior and then of the reference (.nc), the observed "
+         "series (.csv, with its true parameters in the .json beside it), predictive series (.nc), a calibration "
+         "(.nc)")
       ->required();
   app.add_option("-o,--output", options->output, "the page; with another --format a directory")
       ->required()

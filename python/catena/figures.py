@@ -48,7 +48,15 @@ class Figures:
         """A figure (the first, unless named) as an Altair chart."""
         import altair
 
-        return altair.Chart.from_dict(self.spec if name is None else self[name], validate=False)
+        spec = self.spec if name is None else self[name]
+        kinds = {
+            "concat": altair.ConcatChart,
+            "hconcat": altair.HConcatChart,
+            "vconcat": altair.VConcatChart,
+            "layer": altair.LayerChart,
+        }
+        kind = next((chart for key, chart in kinds.items() if key in spec), altair.Chart)
+        return kind.from_dict(spec, validate=False)  # Altair's schema may be of a later Vega-Lite
 
     def to_html(self) -> str:
         """One page that needs nothing but itself: findings in words, the figures, tables."""

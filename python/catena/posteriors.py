@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 import warnings
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -61,8 +63,9 @@ class Stream:
     """A growing series: the file with the sums over what was taken in, and the rows that were not yet."""
 
     def __init__(self, rows: np.ndarray, times: np.ndarray) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="catena-stream-")
-        self.file = os.path.join(self._folder.name, "state.safetensors")
+        folder = tempfile.mkdtemp(prefix="catena-stream-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.file = os.path.join(folder, "state.safetensors")
         self.rows, self.times = rows, times
 
     def add(self, rows: np.ndarray, times: np.ndarray) -> None:
