@@ -10,7 +10,7 @@ import warnings
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -59,21 +59,27 @@ class Draws:
         )
 
 
+class Series(NamedTuple):
+    """States, one a row, and the time of each (none unless the model uses them)."""
+
+    rows: np.ndarray
+    times: np.ndarray
+
+    def followed_by(self, other: Series) -> Series:
+        return Series(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
+
+
 class Stream:
     """A growing series: the file with the sums over what was taken in, and the rows that were not yet."""
 
-    def __init__(self, rows: np.ndarray, times: np.ndarray) -> None:
+    def __init__(self, begun: Series) -> None:
         folder = tempfile.mkdtemp(prefix="catena-stream-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.file = os.path.join(folder, "state.safetensors")
-        self.rows, self.times = rows, times
-
-    def add(self, rows: np.ndarray, times: np.ndarray) -> None:
-        self.rows = np.concatenate([self.rows, rows])
-        self.times = np.concatenate([self.times, times])
+        self.pending = begun
 
     def taken_in(self) -> None:
-        self.rows, self.times = self.rows[:0], self.times[:0]
+        self.pending = Series(self.pending.rows[:0], self.pending.times[:0])
 
 
 class Posterior:
@@ -84,7 +90,7 @@ class Posterior:
         self._about = json.loads(model.describe())
         self.settings = settings
         self._sampler_settings().check_names(settings)
-        self._default: tuple[np.ndarray, np.ndarray] | None = None
+        self._default: Series | None = None
         self._stream: Stream | None = None  # what is known of the default series, if it grows by update()
         self.draws: Draws | None = None  #: those of the last call of sample()
 
@@ -118,18 +124,17 @@ class Posterior:
         x_new, column = split_time(x_new)
         times = column if times is None else times
         if times is None and self._default is not None and self._about["uses_time"]:
-            times = self._default[1][-1] + 1 + np.arange(len(x_new), dtype=np.float64)
+            times = self._default.times[-1] + 1 + np.arange(len(x_new), dtype=np.float64)
         new = self._series("posterior.update", x_new, times)
-        before = self._default
-        self._default = new if before is None else (np.concatenate([before[0], new[0]]), np.concatenate([before[1], new[1]]))
+        self._default = new if self._default is None else self._default.followed_by(new)
         if self._stream is not None:
-            self._stream.add(*new)
+            self._stream.pending = self._stream.pending.followed_by(new)
         elif _core.can_stream(self._model):
-            self._stream = Stream(*self._default)
+            self._stream = Stream(self._default)
         return self
 
-    def _series(self, function: str, x: Any, times: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:
-        """The series as rows, and the times of its rows (none unless the model uses them)."""
+    def _series(self, function: str, x: Any, times: ArrayLike | None) -> Series:
+        """What was given as x, or else the default series."""
         if x is None:
             if self._default is None:
                 raise ValueError(f"{function}: x is missing, but must be the observed series (or call set_default_x)")
@@ -149,10 +154,10 @@ class Posterior:
                 " between them as series of their own, or fill them in"
             )
         if not self._about["uses_time"]:
-            return rows, np.empty(0)
+            return Series(rows, np.empty(0))
         if times is None:
             times = np.arange(len(rows), dtype=np.float64)
-        return rows, np.ascontiguousarray(as_array(times, function, "times").ravel())
+        return Series(rows, np.ascontiguousarray(as_array(times, function, "times").ravel()))
 
     def sample(
         self,
@@ -171,33 +176,23 @@ class Posterior:
         stay in `posterior.draws`. The same seed gives the same draws on any number of threads.
         """
         shape, count = draw_count(sample_shape, "posterior.sample")
-        series, stamps = self._series("posterior.sample", x, times)
+        series = self._series("posterior.sample", x, times)
         stream = self._stream if x is None else None
         whole = as_seed(seed, "posterior.sample")
-        self.draws = self._draw(series, stamps, count, whole, threads, show_progress_bars, settings, stream)
+        self.draws = self._draw(series, count, whole, threads, show_progress_bars, settings, stream)
         return self.draws.theta.reshape(*shape, self.prior.dimension)
 
     def _draw(
-        self,
-        series: np.ndarray,
-        times: np.ndarray,
-        count: int,
-        seed: int,
-        threads: int,
-        shown: bool,
-        settings: Any,
-        stream: Stream | None = None,
+        self, series: Series, count: int, seed: int, threads: int, shown: bool, settings: Any, stream: Stream | None = None
     ) -> Draws:
         all_settings = {**self.settings, **settings}
         chosen = self._sampler_settings().json_of(all_settings)
         if all_settings.get("rule", "gauss") != "gauss" or all_settings.get("precisions", "amortised") != "amortised":
             stream = None  # its sums are for this rule alone
-        if stream is None:
-            found = _core.draw_posterior(self._model, series, times, count, chosen, seed, threads, shown, "")
-        else:
-            found = _core.draw_posterior(
-                self._model, stream.rows, stream.times, count, chosen, seed, threads, shown, stream.file
-            )
+        rows, times = series if stream is None else stream.pending
+        file = "" if stream is None else stream.file
+        found = _core.draw_posterior(self._model, rows, times, count, chosen, seed, threads, shown, file)
+        if stream is not None:
             stream.taken_in()
         if found["warning"]:
             warnings.warn(f"posterior.sample: {found['warning']}", stacklevel=3)
@@ -205,7 +200,7 @@ class Posterior:
         return Draws(
             theta=found["theta"],
             parameters=self.prior.names,
-            series=series,
+            series=series.rows,
             state_names=self.state_names,
             info=json.loads(found["info"]),
             warning=found["warning"],
@@ -228,9 +223,9 @@ class Posterior:
         root = as_seed(seed, "posterior.sample_batched")
         parts = []
         for i, one in enumerate(x):
-            series, times = self._series("posterior.sample_batched", one, None)
+            series = self._series("posterior.sample_batched", one, None)
             child = _core.child_seed(root, "sample_batched", i)
-            parts.append(self._draw(series, times, count, child, threads, show_progress_bars, settings).theta)
+            parts.append(self._draw(series, count, child, threads, show_progress_bars, settings).theta)
         return np.stack(parts, axis=1).reshape(*shape, len(parts), self.prior.dimension)
 
     def log_prob(
@@ -252,9 +247,9 @@ class Posterior:
                 " number of parameters"
             )
         rows = np.ascontiguousarray(array.reshape(-1, self.prior.dimension))
-        series, stamps = self._series("posterior.log_prob", x, times)
+        series = self._series("posterior.log_prob", x, times)
         chosen = self._sampler_settings().json_of({**self.settings, **settings})
-        return _core.log_prob(self._model, series, stamps, rows, chosen, threads).reshape(array.shape[:-1])
+        return _core.log_prob(self._model, *series, rows, chosen, threads).reshape(array.shape[:-1])
 
     def map(
         self,
@@ -267,10 +262,10 @@ class Posterior:
         **settings: Any,
     ) -> np.ndarray:
         """The most probable θ given the series, of shape (d,)."""
-        series, stamps = self._series("posterior.map", x, times)
+        series = self._series("posterior.map", x, times)
         chosen = self._sampler_settings().json_of({**self.settings, **settings})
         found = _core.map(
-            self._model, series, stamps, chosen, as_seed(seed, "posterior.map"), threads, show_progress_bars
+            self._model, *series, chosen, as_seed(seed, "posterior.map"), threads, show_progress_bars
         )
         if found["warning"]:
             warnings.warn(f"posterior.map: {found['warning']}", stacklevel=2)
@@ -301,7 +296,7 @@ class Posterior:
         return Figures(results)
 
     def __repr__(self) -> str:
-        series = "" if self._default is None else f", default x of {len(self._default[0])} rows"
+        series = "" if self._default is None else f", default x of {len(self._default.rows)} rows"
         return f"Posterior({self._model.method}{series}; parameters {', '.join(self.prior.names)})"
 
     def _repr_html_(self) -> str:
