@@ -15,6 +15,7 @@
 #include "catena/report/results.h"
 #include "catena/report/summary.h"
 #include "common.h"
+#include "figure_files.h"
 #include "verb.h"
 
 namespace catena::cli {
@@ -46,29 +47,6 @@ std::string vega_bundle(const Options& options) {
   return "";
 }
 
-/// One file per figure in the directory --output; returns what was written.
-std::vector<path> write_figures(const Options& options, const std::vector<report::DrawnFigure>& figures) {
-  const path directory = options.output;
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  check::that(!error, function, "--output", options.output,
-              fmt::format("a directory for --format {}, one file per figure", options.format));
-  if (options.format == "json") {
-    std::vector<path> written;
-    for (const report::DrawnFigure& figure : figures) {
-      written.push_back(directory / fmt::format("{}.json", figure.name));
-      files::write_json(written.back(), figure.drawing.spec);
-    }
-    return written;
-  }
-  const path programs = report::program_directory();
-  const auto script = report::find_shared(programs, "render-figures");
-  if (!script)
-    throw FileError(fmt::format("{}: share/catena/render-figures was not found beside the program", function));
-  return report::render({report::find_python(programs, options.python), *script}, figures, options.format,
-                        options.scale, directory);
-}
-
 int run(const Options& options) {
   std::vector<path> inputs(options.files.begin(), options.files.end());
   report::Results results = report::read_results(inputs);
@@ -83,7 +61,7 @@ int run(const Options& options) {
     files::write_file(options.output, report::page(results, summary, findings, figures, vega_bundle(options)));
     written.emplace_back(options.output);
   } else {
-    written = write_figures(options, figures);
+    written = write_figures({function, options.format, options.scale, options.python}, figures, options.output);
   }
 
   if (options.common.json) {
