@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -126,7 +127,15 @@ def calibrate(
         show_progress_bars, "" if path is None else os.fspath(path), to_json(record),
     )  # fmt: skip
     ranks, tarp = found["ranks"].astype(np.int64), found["tarp"].astype(np.int64)
-    return Calibration(posterior.prior.names, ranks, tarp, draws, json.loads(found["summary"]))
+    summary = json.loads(found["summary"])
+    outside = summary["transitions_outside_training_range"]
+    if outside:
+        warnings.warn(
+            f"calibrate: {outside} of {series * transitions} transitions lie outside the training range, where estimates"
+            " extrapolate; simulate with a wider proposal",
+            stacklevel=2,
+        )
+    return Calibration(posterior.prior.names, ranks, tarp, draws, summary)
 
 
 def _python_series(

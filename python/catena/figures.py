@@ -48,7 +48,9 @@ class Figures:
         """A figure (the first, unless named) as an Altair chart."""
         import altair
 
-        spec = self.spec if name is None else self[name]
+        spec = dict(self.spec if name is None else self[name])
+        # Altair's schema knows no transparent background, and may be of a later Vega-Lite.
+        spec["config"] = {key: value for key, value in spec.get("config", {}).items() if value is not None}
         kinds = {
             "concat": altair.ConcatChart,
             "hconcat": altair.HConcatChart,
@@ -56,7 +58,7 @@ class Figures:
             "layer": altair.LayerChart,
         }
         kind = next((chart for key, chart in kinds.items() if key in spec), altair.Chart)
-        return kind.from_dict(spec, validate=False)  # Altair's schema may be of a later Vega-Lite
+        return kind.from_dict(spec, validate=False)
 
     def to_html(self) -> str:
         """One page that needs nothing but itself: findings in words, the figures, tables."""

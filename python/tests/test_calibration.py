@@ -5,12 +5,15 @@ import numpy as np
 import pytest
 from drift_walk import NOISE, QUIET, drift_step
 
-SIZE = {"series": 150, "draws": 60, "transitions": 6, **QUIET}
+SIZE = {"series": 60, "draws": 40, "transitions": 6, **QUIET}
 
 
 @pytest.fixture(scope="module")
-def posterior(fnse):
-    return fnse.build_posterior(steps=100)
+def posterior(prior):
+    wide = catena.proposals.Box(-25, 25)  # six steps of a drift of four standard deviations, and noise
+    data = catena.simulate(drift_step, prior, proposal=wide, budget=3000, seed=1, **QUIET)
+    estimator = catena.FNSE(prior, ensemble=1).append_simulations(data).train(steps=400, seed=2, **QUIET)
+    return estimator.build_posterior(steps=60)
 
 
 def test_a_sound_posterior_and_an_overconfident_one_are_told_apart(posterior):
@@ -18,10 +21,11 @@ def test_a_sound_posterior_and_an_overconfident_one_are_told_apart(posterior):
         return x + theta + 3 * NOISE * rng.standard_normal(x.shape)
 
     with_truth = catena.calibrate(posterior, drift_step, initial_state=[0.0], seed=1, **SIZE)
-    assert with_truth.ranks.shape == (1, 150) and with_truth.ranks.min() >= 0 and with_truth.ranks.max() <= 60
+    assert with_truth.ranks.shape == (1, 60) and with_truth.ranks.min() >= 0 and with_truth.ranks.max() <= 40
     # An exactly calibrated posterior has p < 1e-3 once in a thousand seeds; a real one is near it after 400 steps.
     assert with_truth.summary["parameters"]["drift"]["p_value"] > 1e-3
-    overconfident = catena.calibrate(posterior, noisier, initial_state=[0.0], seed=1, **SIZE)
+    with pytest.warns(UserWarning, match="outside the training range"):  # so much noise was never seen
+        overconfident = catena.calibrate(posterior, noisier, initial_state=[0.0], seed=1, **SIZE)
     assert not overconfident.calibrated
     assert overconfident.summary["parameters"]["drift"]["p_value"] < 1e-6
     assert overconfident.summary["parameters"]["drift"]["mean_excess"] < -0.1  # too narrow
@@ -55,6 +59,8 @@ def test_the_command_line_computes_the_same_and_reports_it(run_program, tmp_path
 
 
 def test_misuse_is_one_sentence(posterior):
+    with pytest.warns(UserWarning, match="transitions lie outside the training range"):
+        catena.calibrate(posterior, drift_step, initial_state=[60.0], **{**SIZE, "series": 5})
     with pytest.raises(ValueError, match="initial_state must be given, with 1 states"):
         catena.calibrate(posterior, drift_step, **SIZE)
     with pytest.raises(ValueError, match="the number of series is 3, but must be at least 5"):
