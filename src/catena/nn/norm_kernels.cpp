@@ -37,14 +37,14 @@ struct Row {
   T* at;
   std::size_t stride;
   /// Of a block without data: steps nowhere.
-  Row(BasicBlock<T> block, std::size_t lane)
+  Row(const BasicBlock<T>& block, std::size_t lane)
       : at(block.data == nullptr ? nullptr : block.data + lane), stride(block.data == nullptr ? 0 : block.stride) {}
   HWY_INLINE void next() { at += stride; }
 };
 
 template <int K, bool keep>
-HWY_NOINLINE void gelu_add_chunk(ConstBlock u_block, const float* b, ConstBlock h_block, Block r_block,
-                                 Block slope_block, std::size_t first) {
+HWY_NOINLINE void gelu_add_chunk(const ConstBlock& u_block, const float* b, const ConstBlock& h_block,
+                                 const Block& r_block, const Block& slope_block, std::size_t first) {
   const D d;
   const std::size_t n = hn::Lanes(d);
   Row<const float> u(u_block, first), h(h_block, first);
@@ -64,7 +64,7 @@ HWY_NOINLINE void gelu_add_chunk(ConstBlock u_block, const float* b, ConstBlock 
   }
 }
 
-void GeluAdd(ConstBlock u, const float* b, ConstBlock h, Block r, Block slope) {
+void GeluAdd(const ConstBlock& u, const float* b, const ConstBlock& h, const Block& r, const Block& slope) {
   for_chunks<forward_vectors>(u.lanes, [&](auto width, std::size_t first) {
     constexpr int K = decltype(width)::value;
     if (slope.data != nullptr) return gelu_add_chunk<K, true>(u, b, h, r, slope, first);
@@ -181,9 +181,9 @@ HWY_NOINLINE void normalise_reverse_chunk(const NormReverseCall& call, std::size
   }
   g = Row<const float>(call.g, first);
   normalised = Row<const float>(call.normalised, first);
-  Row<float> gu(call.u, first), ge(call.e, first), gh(call.h, first);
-  const bool has_u = call.u.data != nullptr, has_e = call.e.data != nullptr, has_h = call.h.data != nullptr;
-  const bool add_u = call.add_u, add_e = call.add_e, add_h = call.add_h;
+  Row<float> gu(call.u, first), ge(call.e, first), gr(call.r, first);
+  const bool has_u = call.u.data != nullptr, has_e = call.e.data != nullptr, has_r = call.r.data != nullptr;
+  const bool add_u = call.add_u, add_e = call.add_e;
   const auto put = [](V v, float* where, bool add) {
     hn::Store(add ? hn::Add(hn::Load(D(), where), v) : v, D(), where);
   };
@@ -200,8 +200,8 @@ HWY_NOINLINE void normalise_reverse_chunk(const NormReverseCall& call, std::size
       b_sum = hn::Add(b_sum, counted(x[k], k));
     }
     hn::Store(b_sum, d, b_sums + i * 16);
-    if (has_h) {
-      for (int k = 0; k < K; ++k) put(r[k], gh.at + static_cast<std::size_t>(k) * n, add_h);
+    if (has_r) {
+      for (int k = 0; k < K; ++k) put(r[k], gr.at + static_cast<std::size_t>(k) * n, false);
     }
     if (has_e) {
       for (int k = 0; k < K; ++k) put(x[k], ge.at + static_cast<std::size_t>(k) * n, add_e);
@@ -209,7 +209,7 @@ HWY_NOINLINE void normalise_reverse_chunk(const NormReverseCall& call, std::size
     if (has_u) {
       for (int k = 0; k < K; ++k) put(x[k], gu.at + static_cast<std::size_t>(k) * n, add_u);
     }
-    g.next(), normalised.next(), gu.next(), ge.next(), gh.next();
+    g.next(), normalised.next(), gu.next(), ge.next(), gr.next();
     if constexpr (has_slope) slopes.next();
   }
 }
@@ -284,7 +284,7 @@ HWY_EXPORT(NormaliseTangent);
 
 namespace kernels {
 
-void gelu_add(ConstBlock u, const float* b, ConstBlock h, Block r, Block slope) {
+void gelu_add(const ConstBlock& u, const float* b, const ConstBlock& h, const Block& r, const Block& slope) {
   HWY_DYNAMIC_DISPATCH(GeluAdd)(u, b, h, r, slope);
 }
 void normalise(const NormCall& call) { HWY_DYNAMIC_DISPATCH(Normalise)(call); }

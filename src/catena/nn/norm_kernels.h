@@ -10,7 +10,7 @@
 namespace catena::nn::kernels {
 
 /// r = gelu(u + b) + h and slope = gelu'(u + b), unless null. r may be u.
-void gelu_add(ConstBlock u, const float* b, ConstBlock h, Block r, Block slope);
+void gelu_add(const ConstBlock& u, const float* b, const ConstBlock& h, const Block& r, const Block& slope);
 
 /// y = γ x̂ + β with x̂ = (r − mean)/√(variance + ε) over the features of each lane. Keeps x̂ and 1/√(variance + ε)
 /// unless null. y may be r.
@@ -40,8 +40,8 @@ struct NormSums {
 struct NormReverseCall {
   ConstBlock g, slope, normalised, inverse_deviation;
   const float* gamma;
-  Block u, e, h;  // gradients; e is another place for that of u, h that of r
-  bool add_u, add_e, add_h;
+  Block u, e, r;  // gradients; e is another place for that of u
+  bool add_u, add_e;
   NormSums sums;  // added to
 };
 void normalise_reverse(const NormReverseCall& call);

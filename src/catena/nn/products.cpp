@@ -101,7 +101,7 @@ HWY_INLINE void multiply_columns(const ColumnCall& call) {
   });
 }
 
-void Product(const Coefficients& a, ConstBlock x, const float* b, ConstBlock z, Block y) {
+void Product(const Coefficients& a, const ConstBlock& x, const float* b, const ConstBlock& z, const Block& y) {
   const std::size_t n = hn::Lanes(D());
   // Columns of lanes outside, rows inside: one column of x stays in the first cache for all rows.
   for_even_pieces(padded_lanes(x.lanes) / n, tile_vectors, [&](std::size_t vector, std::size_t width) {
@@ -133,7 +133,7 @@ HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> four_sums(V a, V b, V c, V e) {
 
 /// w[r·step + c] += Σ_l g_rl x_cl for R rows of g and C of x.
 template <int R, int C>
-HWY_NOINLINE void dots_tile(ConstBlock g, ConstBlock x, float* w, std::size_t step) {
+HWY_NOINLINE void dots_tile(const ConstBlock& g, const ConstBlock& x, float* w, std::size_t step) {
   const D d;
   const std::size_t n = hn::Lanes(d);
   Tile<R, C> sums;
@@ -163,7 +163,7 @@ HWY_NOINLINE void dots_tile(ConstBlock g, ConstBlock x, float* w, std::size_t st
 }
 
 /// Columns [first, x.features) of w by dots along the lanes.
-void outer_by_dots(ConstBlock g, ConstBlock x, std::size_t first, float* w) {
+void outer_by_dots(const ConstBlock& g, const ConstBlock& x, std::size_t first, float* w) {
   for_even_pieces(x.features - first, tile_vectors, [&](std::size_t column, std::size_t width) {
     const std::size_t k = first + column;
     with_constant<tile_vectors>(static_cast<int>(width), [&](auto c) {
@@ -210,7 +210,7 @@ HWY_INLINE void turn_sixteen_by_four(const float* from, std::size_t stride, floa
   hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * width);
 }
 
-void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) {
+void AddOuterProduct(const ConstBlock& g, const ConstBlock& x, float* w) {
   if (g.features < turned_least) return outer_by_dots(g, x, 0, w);
   HWY_ALIGN float turned[turned_lanes * turned_vectors * 16];
   const std::size_t vectors = x.features / 16;
@@ -240,7 +240,7 @@ void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) {
 
 #else
 
-void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) { outer_by_dots(g, x, 0, w); }
+void AddOuterProduct(const ConstBlock& g, const ConstBlock& x, float* w) { outer_by_dots(g, x, 0, w); }
 
 #endif
 
@@ -254,10 +254,12 @@ HWY_EXPORT(AddOuterProduct);
 
 namespace kernels {
 
-void product(const Coefficients& a, ConstBlock x, const float* b, ConstBlock z, Block y) {
+void product(const Coefficients& a, const ConstBlock& x, const float* b, const ConstBlock& z, const Block& y) {
   HWY_DYNAMIC_DISPATCH(Product)(a, x, b, z, y);
 }
-void add_outer_product(ConstBlock g, ConstBlock x, float* w) { HWY_DYNAMIC_DISPATCH(AddOuterProduct)(g, x, w); }
+void add_outer_product(const ConstBlock& g, const ConstBlock& x, float* w) {
+  HWY_DYNAMIC_DISPATCH(AddOuterProduct)(g, x, w);
+}
 
 }  // namespace kernels
 }  // namespace catena::nn

@@ -17,11 +17,16 @@ struct NormSaved {
     return (with_slope ? 2 : 1) * of_the_norm + 1;
   }
 
-  NormSaved(BasicBlock<T> saved, std::size_t of_the_norm) {
-    if (saved.data == nullptr) return;
-    normalised = rows(saved, 0, of_the_norm);
-    inverse_deviation = rows(saved, of_the_norm, 1);
-    if (saved.features > of_the_norm + 1) slope = rows(saved, of_the_norm + 1, of_the_norm);
+  /// All null if nothing is saved.
+  NormSaved(const BasicBlock<T>& saved, std::size_t of_the_norm)
+      : normalised(part(saved, 0, of_the_norm)),
+        inverse_deviation(part(saved, of_the_norm, 1)),
+        slope(part(saved, of_the_norm + 1, of_the_norm)) {}
+
+ private:
+  static BasicBlock<T> part(const BasicBlock<T>& saved, std::size_t first, std::size_t count) {
+    const bool exists = saved.data != nullptr && first + count <= saved.features;
+    return {exists ? saved.data + first * saved.stride : nullptr, count, saved.lanes, saved.stride};
   }
 };
 
