@@ -25,10 +25,8 @@ HWY_INLINE void for_chunks(std::size_t lanes, Body body) {
   for (; l < end; l += n) body(std::integral_constant<int, 1>(), l);
 }
 
-// Enough independent work to hide latency, whose sums fit into the registers. The reverse pass works on six arrays at
-// once: with two vectors of 16 lanes, 50 features of all of them stay in the first cache between its two sweeps.
-constexpr int forward_vectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
-constexpr int reverse_vectors = 2;
+// Enough independent work to hide latency, whose sums fit into the registers.
+constexpr int chunk_vectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 
 /// A row of a block and how far it is to the next. The chunks below hold these in local variables, because the compiler
 /// must assume that a store of a vector changes what a reference points to.
@@ -65,7 +63,7 @@ HWY_NOINLINE void gelu_add_chunk(const ConstBlock& u_block, const float* b, cons
 }
 
 void GeluAdd(const ConstBlock& u, const float* b, const ConstBlock& h, const Block& r, const Block& slope) {
-  for_chunks<forward_vectors>(u.lanes, [&](auto width, std::size_t first) {
+  for_chunks<chunk_vectors>(u.lanes, [&](auto width, std::size_t first) {
     constexpr int K = decltype(width)::value;
     if (slope.data != nullptr) return gelu_add_chunk<K, true>(u, b, h, r, slope, first);
     return gelu_add_chunk<K, false>(u, b, h, r, slope, first);
@@ -124,7 +122,7 @@ HWY_NOINLINE void normalise_chunk(const NormCall& call, std::size_t first) {
 }
 
 void Normalise(const NormCall& call) {
-  for_chunks<forward_vectors>(call.r.lanes, [&](auto width, std::size_t first) {
+  for_chunks<chunk_vectors>(call.r.lanes, [&](auto width, std::size_t first) {
     constexpr int K = decltype(width)::value;
     if (call.normalised.data != nullptr) return normalise_chunk<K, true>(call, first);
     return normalise_chunk<K, false>(call, first);
@@ -217,7 +215,7 @@ HWY_NOINLINE void normalise_reverse_chunk(const NormReverseCall& call, std::size
 void NormaliseReverse(const NormReverseCall& call) {
   const std::size_t n = hn::Lanes(D());
   const auto run = [&](auto has_slope) {
-    for_chunks<reverse_vectors>(call.g.lanes, [&](auto width, std::size_t first) {
+    for_chunks<chunk_vectors>(call.g.lanes, [&](auto width, std::size_t first) {
       constexpr int K = decltype(width)::value;
       constexpr bool slope = decltype(has_slope)::value;
       if (first + K * n <= call.g.lanes) return normalise_reverse_chunk<K, true, slope>(call, first);
