@@ -1,58 +1,26 @@
 #include "catena/sample/fnle_posterior.h"
 
+#include "catena/compose/series_likelihood.h"
+#include "catena/sample/density_posterior.h"
+
 namespace catena::sample {
-
-void DensityTarget::log_density(ConstMatrixView z, std::span<double> out) const {
-  likelihood_.evaluate(z, out, {});
-  for (std::size_t i = 0; i < z.rows; ++i) out[i] += log_prior(z.row(i));
-}
-
-void DensityTarget::log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const {
-  likelihood_.evaluate(z, out, gradient);
-  for (std::size_t i = 0; i < z.rows; ++i) {
-    out[i] += log_prior(z.row(i));
-    for (std::size_t f = 0; f < z.cols; ++f) gradient(i, f) -= z(i, f);
-  }
-}
-
-nlohmann::json chains_info(const McmcInfo& info) {
-  const ChainHealth health = info.health.empty() ? ChainHealth{} : worst(info.health);
-  return {{"kernel", info.kernel},
-          {"chains", info.chains},
-          {"steps", info.steps},
-          {"stride", info.stride},
-          {"r_hat", health.r_hat},
-          {"bulk_ess", health.bulk_ess},
-          {"tail_ess", health.tail_ess},
-          {"acceptance", info.acceptance},
-          {"step_size", info.step_size},
-          {"evaluations", info.evaluations},
-          {"gradients", info.gradients},
-          {"not_finite", info.not_finite},
-          {"divergences", info.divergences},
-          {"temperatures", info.temperatures},
-          {"seconds", {{"sample", info.seconds}}}};
-}
-
 namespace {
 
-PosteriorDraws draw_by_chains(const PosteriorRequest& request, const compose::ObservedSeries& observed,
-                              const Streams& streams, const Parallel& parallel, Progress& progress) {
-  const auto settings = from_json<McmcSettings>("sample", request.settings);
-  const train::DensityModel model(request.model);
-  const compose::SeriesLikelihood likelihood(model, observed, parallel);
-  McmcDraws draws =
-      mcmc_sample(DensityTarget(likelihood), request.draws, settings, streams.child("mcmc"), parallel, progress);
-  PosteriorDraws result;
-  result.outcome = draws.info.outcome;
-  result.info = chains_info(draws.info);
-  result.info["settings"] = to_json(settings);
-  result.z = std::move(draws.z);
-  return result;
+std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                               const Parallel& parallel) {
+  return std::make_unique<DensityTarget>(
+      std::make_unique<compose::SeriesLikelihood>(train::DensityModel(request.model), observed, parallel));
+}
+
+PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
+                    const Parallel& parallel, Progress& progress) {
+  return draw_by_chains(*target(request, observed, parallel), request, streams, parallel, progress);
 }
 
 }  // namespace
 
-PosteriorSampler fnle_posterior_sampler() { return {"fnle", describe_fields<McmcSettings>(), draw_by_chains}; }
+PosteriorSampler fnle_posterior_sampler() {
+  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw, .target = target};
+}
 
 }  // namespace catena::sample
