@@ -26,6 +26,8 @@ void choose_atoms(FnreSettings& settings) {
 
 TrainedModel train_fnre(const MethodContext& context) {
   auto settings = from_json<FnreSettings>("train", context.settings);
+  check::that(settings.network.separable() || !ratio_losses().at("train", settings.loss.loss).noise, "train", "loss",
+              settings.loss.loss, "one without noise for a joint network");
   choose_atoms(settings);
   settings.logarithms = resolve({.logarithms = settings.logarithms}, context.data).logarithms;
   TrainedModel model = empty_model("fnre", context, to_json(settings));

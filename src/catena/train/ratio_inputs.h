@@ -29,7 +29,10 @@ class RatioMap {
 
   RatioShape shape(std::size_t parameters) const;
   void state(const float* c, std::span<float> out) const { state_.state(c, out); }
-  void increment(const float* c, std::span<float> out) const;
+  void increment(const float* c, std::span<float> out) const { statistics({c + states_, states_}, out); }
+  /// T(u)
+  void statistics(std::span<const float> u, std::span<float> out) const;
+  std::size_t states() const { return states_; }
 
  private:
   std::size_t states_;

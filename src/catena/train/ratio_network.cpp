@@ -28,13 +28,21 @@ nn::Value record_summary(nn::Graph& graph, const RatioNetworkSettings& settings,
   return nn::concatenate(graph, {psi, one});
 }
 
+namespace {
+
+/// Products of linear forms: (A x) ⊙ (B x)
+nn::Value forms(nn::Graph& graph, const std::string& name, nn::Value x, std::size_t count) {
+  return nn::multiply(graph, nn::dense(graph, name + ".left", x, count), nn::dense(graph, name + ".right", x, count));
+}
+
+}  // namespace
+
 nn::Value record_coefficients(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value z) {
   const auto terms = static_cast<std::size_t>(settings.terms);
-  // Products of linear forms beside the network: z enters most simulators as a polynomial.
-  const nn::Value squares =
-      nn::multiply(graph, nn::dense(graph, "phi.left", z, terms), nn::dense(graph, "phi.right", z, terms));
-  const nn::Value h = hidden(graph, "phi", z, settings);
-  return nn::dense(graph, "phi.out", nn::concatenate(graph, {z, squares, h}), terms + 1);
+  // Drifts are often polynomials in z, and a log density contains their squares: products of linear forms, twice.
+  const nn::Value h =
+      nn::concatenate(graph, {z, forms(graph, "phi.forms", z, terms), hidden(graph, "phi", z, settings)});
+  return nn::dense(graph, "phi.out", nn::concatenate(graph, {h, forms(graph, "phi.squares", h, terms)}), terms + 1);
 }
 
 nn::Value record_joint(nn::Graph& graph, const RatioNetworkSettings& settings, const RatioInputs& inputs) {
