@@ -18,6 +18,8 @@ RatioNetworkSettings small(const char* network) {
   settings.width = 12;
   settings.terms = 5;
   settings.products = 4;
+  settings.squares = 2;
+  settings.square_terms = 3;
   return settings;
 }
 

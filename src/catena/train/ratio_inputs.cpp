@@ -17,7 +17,7 @@ RatioMap::RatioMap(const Features& features, const std::vector<std::string>& sta
       state_(features, state_names, {.logarithms = logarithms, .atoms = "none", .integers = "none"}, false) {}
 
 RatioShape RatioMap::shape(std::size_t parameters) const {
-  return {parameters, state_.shape(parameters).state_inputs, states_ + products(states_)};
+  return {states_, parameters, state_.shape(parameters).state_inputs, states_ + products(states_)};
 }
 
 void RatioMap::statistics(std::span<const float> u, std::span<float> out) const {

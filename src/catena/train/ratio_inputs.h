@@ -17,6 +17,7 @@
 namespace catena::train {
 
 struct RatioShape {
+  std::size_t states = 0;      // n
   std::size_t parameters = 0;  // d
   std::size_t state = 0;       // of s
   std::size_t increment = 0;   // of T(u)
