@@ -1,5 +1,6 @@
 // catena experiment benchmark … -o results/: a sweep over tasks, methods, budgets, lengths and seeds, resumable.
-// catena experiment show results/: its table beside the paper's numbers.
+// catena experiment show results/: its table beside the paper's numbers, as a page and as figures.
+// catena experiment decompose: the error that composition and sampling make with exact local scores.
 
 #include "catena/experiment/benchmark.h"
 
@@ -9,6 +10,8 @@
 #include <memory>
 #include <sstream>
 
+#include "catena/experiment/decompose.h"
+#include "catena/experiment/results_figures.h"
 #include "catena/experiment/results_page.h"
 #include "catena/experiment/summary.h"
 #include "catena/files/json.h"
@@ -16,6 +19,7 @@
 #include "catena/tasks/task_density.h"
 #include "catena/train/method.h"
 #include "common.h"
+#include "figure_files.h"
 #include "verb.h"
 
 namespace catena::cli {
@@ -81,13 +85,17 @@ int run_benchmark(const BenchmarkOptions& options) {
 
 struct ShowOptions {
   Common common;
-  std::string directory, metric, page;
+  std::string directory, metric, page, figures, format = "svg";
 };
 
 int run_show(const ShowOptions& options) {
   const auto rows = experiment::read_rows(std::filesystem::path(options.directory) / "rows.csv");
   std::vector<std::string> metrics = items(options.metric);
-  if (!options.page.empty()) experiment::write_results_page(options.page, rows, options.directory);
+  std::vector<std::filesystem::path> pictures;
+  if (!options.figures.empty()) {
+    pictures = write_figures({function, options.format}, experiment::results_figures(rows), options.figures);
+  }
+  if (!options.page.empty()) experiment::write_results_page(options.page, rows, options.directory, pictures);
   if (options.common.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const std::string& metric : metrics) {
@@ -119,6 +127,40 @@ int run_show(const ShowOptions& options) {
   return success;
 }
 
+struct DecomposeOptions {
+  Common common;
+  std::string tasks = "gaussian_rw,mixture_rw", rules = "gauss,jac", transitions = "1,10,100";
+  int observations = 3;
+};
+
+int run_decompose(const DecomposeOptions& options) {
+  experiment::Decomposition plan;
+  plan.tasks = items(options.tasks);
+  plan.rules = items(options.rules);
+  plan.transitions = numbers<std::size_t>("--transitions", options.transitions);
+  plan.observations = static_cast<std::size_t>(options.observations);
+  const auto progress = options.common.make_progress();
+  const auto cells = experiment::decompose(plan, options.common.parallel(), *progress);
+  nlohmann::json list = nlohmann::json::array();
+  if (!options.common.json) {
+    fmt::print("| task | rule | T | sampler | evaluations | c2st |\n|---|---|---|---|---|---|\n");
+  }
+  for (const experiment::DecomposedCell& cell : cells) {
+    list.push_back({{"task", cell.task},
+                    {"rule", cell.rule},
+                    {"transitions", cell.transitions},
+                    {"sampler", cell.sampler},
+                    {"evaluations", cell.evaluations},
+                    {"c2st", cell.c2st},
+                    {"se", cell.standard_error}});
+    if (options.common.json) continue;
+    fmt::print("| {} | {} | {} | {} | {} | {:.3f} ± {:.3f} |\n", cell.task, cell.rule, cell.transitions,
+               cell.sampler.at("sampler").get<std::string>(), cell.evaluations, cell.c2st, cell.standard_error);
+  }
+  if (options.common.json) print_json(list);
+  return success;
+}
+
 Run set_up(CLI::App& app) {
   app.require_subcommand(1);
   CLI::App& benchmark =
@@ -142,8 +184,23 @@ Run set_up(CLI::App& app) {
   show.add_option("results", shown->directory, "directory of the results")->required()->type_name("DIRECTORY");
   show.add_option("--metric", shown->metric, "names with commas between them")->capture_default_str();
   show.add_option("--page", shown->page, "also write the results as a Markdown page")->type_name("FILE");
+  show.add_option("--figures", shown->figures, "also draw the results, one file per figure in this directory")
+      ->type_name("DIRECTORY");
+  add_flag(show, shown->format, "--format", "of the figures", one_of({"svg", "png", "json"}));
   add_common(show, shown->common, Seeded::no);
-  return [options, shown, &benchmark] { return benchmark.parsed() ? run_benchmark(*options) : run_show(*shown); };
+
+  CLI::App& decompose =
+      *app.add_subcommand("decompose", "the error of rules and samplers alone: exact local scores, no network");
+  const auto parts = std::make_shared<DecomposeOptions>();
+  decompose.add_option("--tasks", parts->tasks, "names with commas between them")->capture_default_str();
+  decompose.add_option("--rules", parts->rules, "names with commas between them")->capture_default_str();
+  decompose.add_option("--transitions", parts->transitions, "numbers with commas between them")->capture_default_str();
+  add_flag(decompose, parts->observations, "--observations", "series per task and length", at_least(1));
+  add_common(decompose, parts->common, Seeded::no);
+  return [options, shown, parts, &benchmark, &decompose] {
+    if (benchmark.parsed()) return run_benchmark(*options);
+    return decompose.parsed() ? run_decompose(*parts) : run_show(*shown);
+  };
 }
 
 }  // namespace

@@ -47,6 +47,9 @@ TEST(EveryMethod, WritesAModelThatComesBack) {
       EXPECT_EQ(back.network(name).curve.held_out_loss, network.curve.held_out_loss);
       EXPECT_EQ(back.network(name).best_step, network.best_step);
     }
+    const std::string bytes = model_bytes(model);
+    EXPECT_EQ(bytes, files::read_file(path, bytes.size()));
+    EXPECT_EQ(model_bytes(parse_model(bytes, "bytes")), bytes);
   }
   fs::remove(path);
 }
@@ -77,13 +80,14 @@ TEST(ModelFile, IsRefusedIfItsWeightsDoNotFitItsSettings) {
     EXPECT_THROW(compose::network_scores(compose::ScoreModel(model), series), InputError);
   };
   TrainedModel bad = good;
-  bad.networks["score.0"].weights.pop_back();
+  bad.networks[good.main_network].weights.pop_back();
   refused(bad);
   bad = good;
-  std::get<std::vector<float>>(bad.networks["score.0"].weights[0].values)[0] = std::numeric_limits<float>::quiet_NaN();
+  std::get<std::vector<float>>(bad.networks[good.main_network].weights[0].values)[0] =
+      std::numeric_limits<float>::quiet_NaN();
   refused(bad);
   bad = good;
-  bad.settings["width"] = 13;
+  bad.settings["density_width"] = 13;
   refused(bad);
   bad = good;
   bad.settings["network"] = "convolutional";
@@ -92,7 +96,7 @@ TEST(ModelFile, IsRefusedIfItsWeightsDoNotFitItsSettings) {
   bad.settings["schedule"] = "steep";
   refused(bad);
   bad = good;
-  bad.networks.erase("score.0");
+  bad.networks.erase(good.main_network);
   refused(bad);
   bad = good;
   bad.method = "fnle";
