@@ -30,7 +30,7 @@ namespace catena::train {
 struct RatioLossSettings {
   RatioLossSettings() = default;  // not an aggregate: GCC 12 warns of uninitialised texts in nested aggregates
 
-  std::string loss = "contrastive";
+  std::string loss = "nce_contrastive";
   int atoms = 0;
   double gamma = 1;
   double balance = 100;
@@ -54,7 +54,7 @@ void RatioLossSettings::fields(Self& c, Visit&& visit) {
   visit(c.loss, "loss", "bce (NRE-A), contrastive (NRE-B), nre_c, balanced (BNRE), nce or nce_contrastive",
         one_of(ratio_losses().names()));
   visit(c.atoms, "atoms",
-        "parameters that each transition is compared with, its own included (0: 100 separable, 8 joint)", at_least(0));
+        "parameters that each transition is compared with, its own included (0: 64 separable, 8 joint)", at_least(0));
   visit(c.gamma, "gamma", "odds of the dependent class of nre_c", positive());
   visit(c.balance, "balance", "weight lambda of the balance condition of balanced", not_negative());
 }
