@@ -19,23 +19,30 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kind = "transitions";
-constexpr int format_version = 1;
+// 1: plain transitions; 2: records of other shapes. What could be written as 1 still is.
+constexpr int newest_version = 2;
 constexpr std::size_t batch_bytes = std::size_t{16}
                                     << 20;  // simulated, written and made safe at a time (twice in memory)
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;  // of one chunk of the file, over all variables
 
-std::size_t row_bytes(const Model& model) {
-  return sizeof(double) * (2 * model.simulator.parameters() + 2 * model.simulator.states() + 1);
+int format_version(const RecordShape& shape) { return shape.plain() ? 1 : 2; }
+
+std::size_t row_bytes(const PreparedPlan& prepared) {
+  const RecordShape& shape = prepared.source.shape();
+  return sizeof(double) * (2 * prepared.source.model().prior.size() + shape.condition() + shape.target() + 1);
 }
 
 /// Blocks per `bytes`, at least one.
 std::size_t blocks_in(std::size_t bytes, const PreparedPlan& prepared) {
-  return std::max<std::size_t>(1, bytes / row_bytes(prepared.source.model()) / prepared.source.block_rows());
+  return std::max<std::size_t>(1, bytes / row_bytes(prepared) / prepared.source.block_rows());
 }
 
 files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
   const Simulator& simulator = prepared.source.model().simulator;
-  const files::Dimension parameter{"parameter", simulator.parameters()}, state{"state", simulator.states()};
+  const RecordShape& shape = prepared.source.shape();
+  const bool plain = shape.plain();
+  const files::Dimension parameter{"parameter", simulator.parameters()},
+      before{plain ? "state" : "state_before", shape.condition()}, after{plain ? "state" : "state_after", shape.target()};
   files::RowLayout layout;
   layout.rows = {"transition", rows};
   layout.chunk_rows = prepared.source.block_rows() * blocks_in(chunk_bytes, prepared);
@@ -48,9 +55,10 @@ files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
   };
   add("z", parameter, "parameters in the space where the prior is N(0, I)");
   add("theta", parameter, "parameters");
-  add("x", state, "state before the transition");
-  add("x_next", state, "state after the transition");
-  if (simulator.uses_time) add("time", {"time_column", 1}, "t of the state before the transition");
+  if (!shape.initial()) add("x", before, plain ? "state before the transition" : "states before, latest first");
+  add("x_next", after, plain ? "state after the transition" : "states after, in their order");
+  if (shape.time) add("time", {"time_column", 1}, "t of the state before the transition");
+  if (shape.step) add("step", {"step_column", 1}, "time that the transition takes, in steps of the simulator");
   return layout;
 }
 
@@ -61,26 +69,29 @@ files::Group header_of(const PreparedPlan& prepared) {
   header.variables = {{"parameter", {"parameter"}, model.prior.names()},
                       {"state", {"state"}, model.simulator.state_names}};
   header.attributes = {{"catena_kind", kind},
-                       {"catena_format_version", format_version},
+                       {"catena_format_version", format_version(prepared.source.shape())},
                        {"prior", model.prior.to_json().dump()},
                        {"provenance", prepared.provenance.dump()}};
+  if (!prepared.source.shape().plain()) header.attributes["records"] = prepared.source.shape().to_json().dump();
   return header;
 }
 
 void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const TransitionRows& rows) {
   writer.write_rows("z", first_row, rows.z);
   writer.write_rows("theta", first_row, rows.theta);
-  writer.write_rows("x", first_row, rows.x);
+  if (rows.x.cols > 0) writer.write_rows("x", first_row, rows.x);
   writer.write_rows("x_next", first_row, rows.x_next);
   if (rows.time.cols > 0) writer.write_rows("time", first_row, rows.time);
+  if (rows.step.cols > 0) writer.write_rows("step", first_row, rows.step);
 }
 
 void read_batch(const files::NetcdfReader& reader, std::size_t first_row, const TransitionRows& rows) {
   reader.read_rows("z", first_row, rows.z);
   reader.read_rows("theta", first_row, rows.theta);
-  reader.read_rows("x", first_row, rows.x);
+  if (rows.x.cols > 0) reader.read_rows("x", first_row, rows.x);
   reader.read_rows("x_next", first_row, rows.x_next);
   if (rows.time.cols > 0) reader.read_rows("time", first_row, rows.time);
+  if (rows.step.cols > 0) reader.read_rows("step", first_row, rows.step);
 }
 
 fs::path with_suffix(fs::path path, std::string_view suffix) { return path += suffix; }
@@ -109,7 +120,7 @@ void for_batches(const fs::path& path, const PreparedPlan& prepared, std::size_t
   const files::NetcdfReader reader(path);
   const std::size_t batch = prepared.source.block_rows() * blocks_in(batch_bytes, prepared);
   for (std::size_t first = begin; first < end; first += batch) {
-    TransitionBuffer buffer(prepared.source.model(), std::min(batch, end - first));
+    TransitionBuffer buffer = prepared.buffer(std::min(batch, end - first));
     read_batch(reader, first, buffer.view());
     visit(buffer.view());
   }
@@ -154,7 +165,7 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
 
   // Two buffers: while one batch is simulated, the one before is written.
   const std::size_t largest = std::min(batch_rows, prepared.rows);
-  std::array<TransitionBuffer, 2> buffers{TransitionBuffer(model, largest), TransitionBuffer(model, largest)};
+  std::array<TransitionBuffer, 2> buffers{prepared.buffer(largest), prepared.buffer(largest)};
   LanesPerThread lanes(static_cast<std::size_t>(parallel.threads()));
   std::size_t waiting_begin = resumed, waiting_end = resumed;  // simulated, not yet written: rows of buffers[1 − now]
   std::size_t now = 0;
@@ -192,7 +203,7 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
   SimulationInfo info;
   info.rows = prepared.rows - invalid;
   info.invalid = invalid;
-  info.proposal_cost = prepared.source.proposal().cost();
+  info.proposal_cost = prepared.source.proposal_cost();
   info.resumed_rows = resumed;
   info.provenance = prepared.provenance;
   info.provenance["invalid"] = invalid;
@@ -212,9 +223,10 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
     throw FileError(fmt::format("{}: holds {}, not {}", path.string(), text("catena_kind"), kind));
   }
   const auto found_version = reader_.attributes().find("catena_format_version");
-  if (found_version == reader_.attributes().end() || found_version->second != format_version) {
-    throw FileError(fmt::format("{}: is of another format version than {}, which this catena reads", path.string(),
-                                format_version));
+  if (found_version == reader_.attributes().end() ||
+      (found_version->second != 1 && found_version->second != newest_version)) {
+    throw FileError(fmt::format("{}: is of another format version than 1 and {}, which this catena reads",
+                                path.string(), newest_version));
   }
   prior_ = Prior::from_json(path.string(), files::parse_json(text("prior"), path.string()));
   provenance_ = files::parse_json(text("provenance"), path.string());
@@ -225,8 +237,16 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
   if (names == nullptr) throw FileError(fmt::format("{}: the names of the states are not texts", path.string()));
   state_names_ = *names;
 
-  has_time_ = std::ranges::any_of(reader_.variables(), [](const auto& v) { return v.name == "time"; });
-  rows_ = reader_.info("x").dimensions.empty() ? 0 : reader_.info("x").dimensions[0].size;
+  if (found_version->second == 1) {
+    shape_.states = state_names_.size();
+    shape_.time = std::ranges::any_of(reader_.variables(), [](const auto& v) { return v.name == "time"; });
+  } else {
+    shape_ = RecordShape::from_json(path.string(), files::parse_json(text("records"), path.string()));
+    if (shape_.states != state_names_.size()) {
+      throw FileError(fmt::format("{}: has {} names for {} states", path.string(), state_names_.size(), shape_.states));
+    }
+  }
+  rows_ = reader_.info("x_next").dimensions.empty() ? 0 : reader_.info("x_next").dimensions[0].size;
   const auto check_matrix = [&](const char* name, std::size_t columns) {
     const files::VariableInfo& info = reader_.info(name);
     if (info.dimensions.size() != 2 || info.dimensions[1].size != columns) {
@@ -237,8 +257,10 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
     }
   };
   for (const char* name : {"z", "theta"}) check_matrix(name, prior_.size());
-  for (const char* name : {"x", "x_next"}) check_matrix(name, state_names_.size());
-  if (has_time_) check_matrix("time", 1);
+  if (!shape_.initial()) check_matrix("x", shape_.condition());
+  check_matrix("x_next", shape_.target());
+  if (shape_.time) check_matrix("time", 1);
+  if (shape_.step) check_matrix("step", 1);
 }
 
 TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
@@ -249,9 +271,10 @@ TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
   set.state_names = state_names_;
   set.z = reader_.read_rows("z", begin, end);
   set.theta = reader_.read_rows("theta", begin, end);
-  set.x = reader_.read_rows("x", begin, end);
+  set.x = shape_.initial() ? Matrix(end - begin, 0) : reader_.read_rows("x", begin, end);
   set.x_next = reader_.read_rows("x_next", begin, end);
-  set.time = has_time_ ? reader_.read_rows("time", begin, end) : Matrix(end - begin, 0);
+  set.time = shape_.time ? reader_.read_rows("time", begin, end) : Matrix(end - begin, 0);
+  set.step = shape_.step ? reader_.read_rows("step", begin, end) : Matrix(end - begin, 0);
   return set;
 }
 
