@@ -9,6 +9,7 @@
 #include "catena/nn/optimizer.h"
 #include "catena/sample/posterior.h"
 #include "catena/tasks/task.h"
+#include "catena/train/density_objective.h"
 #include "catena/train/fnle.h"
 
 namespace catena::cli {

@@ -8,10 +8,10 @@
 
 #include "catena/core/stopwatch.h"
 #include "catena/core/version.h"
-#include "catena/files/csv.h"
 #include "catena/sample/draws_file.h"
 #include "catena/sample/posterior.h"
 #include "common.h"
+#include "observation.h"
 #include "task_flags.h"
 #include "verb.h"
 
@@ -31,12 +31,7 @@ struct Options {
 int run(const Options& options) {
   const Stopwatch watch;
   const train::TrainedModel model = train::read_model(options.model);
-  const files::Series series = files::read_csv(options.observation);
-  if (!series.names.empty() && series.names != model.state_names) {
-    throw InputError(fmt::format("{}: the columns of {} are {}, but must be those of the model, {}", function,
-                                 options.observation, fmt::join(series.names, ", "),
-                                 fmt::join(model.state_names, ", ")));
-  }
+  const files::Series series = read_observation(function, options.observation, model);
   const sample::PosteriorSampler& sampler = sample::posterior_samplers().at(function, model.method);
   const sample::PosteriorRequest request{
       .model = model,

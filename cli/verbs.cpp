@@ -8,6 +8,8 @@ Verb simulate_verb();
 Verb train_verb();
 Verb observe_verb();
 Verb sample_verb();
+Verb map_verb();
+Verb log_prob_verb();
 Verb reference_verb();
 Verb evaluate_verb();
 Verb report_verb();
@@ -17,8 +19,8 @@ Verb bench_verb();
 const Registry<Verb>& verbs() {
   static const Registry<Verb> registry = [] {
     std::vector<Verb> list = {
-        tasks_verb(),     simulate_verb(), train_verb(),  observe_verb(),    sample_verb(),
-        reference_verb(), evaluate_verb(), report_verb(), experiment_verb(), bench_verb(),
+        tasks_verb(),    simulate_verb(),  train_verb(),    observe_verb(), sample_verb(),     map_verb(),
+        log_prob_verb(), reference_verb(), evaluate_verb(), report_verb(),  experiment_verb(), bench_verb(),
     };
     return Registry<Verb>("verb", std::move(list));
   }();

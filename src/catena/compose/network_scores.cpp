@@ -359,6 +359,7 @@ ScoreModel::ScoreModel(const train::TrainedModel& trained) : model(&trained) {
 }
 
 std::unique_ptr<LocalScores> network_scores(const ScoreModel& model, const ObservedSeries& series) {
+  if (model.settings.by_likelihood()) return likelihood_scores(model, series);
   return std::make_unique<NetworkScores>(model, series);
 }
 

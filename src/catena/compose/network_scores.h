@@ -20,7 +20,11 @@ struct ScoreModel {
   diffusion::Schedule schedule;
 };
 
-/// A separable network's sums have the fast path of LocalScores::summed. The result keeps what it needs of both.
+/// With network = likelihood (likelihood_scores.cpp).
+std::unique_ptr<LocalScores> likelihood_scores(const ScoreModel& model, const ObservedSeries& series);
+
+/// Whatever the model's network. A separable one's sums have the fast path of LocalScores::summed. The result keeps
+/// what it needs of both.
 std::unique_ptr<LocalScores> network_scores(const ScoreModel& model, const ObservedSeries& series);
 
 /// Precisions C_t of the local posteriors from the model's amortised Gaussian, full matrices, one transition a row.

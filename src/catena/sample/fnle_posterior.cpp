@@ -36,13 +36,16 @@ nlohmann::json chains_info(const McmcInfo& info) {
 
 namespace {
 
+std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                               const Parallel& parallel) {
+  return std::make_unique<DensityTarget>(train::DensityModel(request.model), observed, parallel);
+}
+
 PosteriorDraws draw_by_chains(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                               const Streams& streams, const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<McmcSettings>("sample", request.settings);
-  const train::DensityModel model(request.model);
-  const compose::SeriesLikelihood likelihood(model, observed, parallel);
-  McmcDraws draws =
-      mcmc_sample(DensityTarget(likelihood), request.draws, settings, streams.child("mcmc"), parallel, progress);
+  McmcDraws draws = mcmc_sample(*target(request, observed, parallel), request.draws, settings, streams.child("mcmc"),
+                                parallel, progress);
   PosteriorDraws result;
   result.outcome = draws.info.outcome;
   result.info = chains_info(draws.info);
@@ -53,6 +56,8 @@ PosteriorDraws draw_by_chains(const PosteriorRequest& request, const compose::Ob
 
 }  // namespace
 
-PosteriorSampler fnle_posterior_sampler() { return {"fnle", describe_fields<McmcSettings>(), draw_by_chains}; }
+PosteriorSampler fnle_posterior_sampler() {
+  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw_by_chains, .target = target};
+}
 
 }  // namespace catena::sample

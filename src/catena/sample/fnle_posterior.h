@@ -10,7 +10,8 @@ namespace catena::sample {
 /// The posterior in z-space of a series by a trained density.
 class DensityTarget final : public Target {
  public:
-  explicit DensityTarget(const compose::SeriesLikelihood& likelihood) : likelihood_(likelihood) {}
+  DensityTarget(const train::DensityModel& model, const compose::ObservedSeries& observed, const Parallel& parallel)
+      : likelihood_(model, observed, parallel) {}
 
   std::size_t dimension() const override { return likelihood_.dimension(); }
   bool has_gradient() const override { return true; }
@@ -18,7 +19,7 @@ class DensityTarget final : public Target {
   void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
 
  private:
-  const compose::SeriesLikelihood& likelihood_;
+  compose::SeriesLikelihood likelihood_;
 };
 
 PosteriorSampler fnle_posterior_sampler();

@@ -4,6 +4,7 @@
 #include "catena/compose/series_state.h"
 #include "catena/core/check.h"
 #include "catena/core/stopwatch.h"
+#include "catena/sample/posterior_map.h"
 
 namespace catena::sample {
 namespace {
@@ -29,27 +30,48 @@ PosteriorDraws draw_from(const FnsePosteriorSettings& settings, compose::RuleInp
   return result;
 }
 
+/// The local scores of a series and what a rule needs beside them.
+struct LocalEstimates {
+  LocalEstimates(const FnsePosteriorSettings& settings, const train::TrainedModel& trained,
+                 const compose::ObservedSeries& observed, const Streams& streams, const Parallel& parallel,
+                 Progress& progress)
+      : model(trained), scores(compose::network_scores(model, observed)) {
+    const Stopwatch watch;
+    input = {.source = scores.get(), .schedule = model.schedule, .settings = settings.compose};
+    if (settings.precisions == "amortised") {
+      input.precisions = compose::amortised_precisions(model, observed);
+    } else if (compose::rules().at("sample", settings.rule).needs_precisions) {
+      LocalPrecisionResult local = local_precisions(
+          *scores, model.schedule, {.diagonal = settings.precisions == "sampled"}, streams, parallel, progress);
+      outcome = local.info.outcome;
+      input.precisions = std::move(local.precisions);
+    }
+    seconds = watch.seconds();
+  }
+
+  compose::ScoreModel model;
+  std::unique_ptr<compose::LocalScores> scores;
+  compose::RuleInput input;
+  Outcome outcome = Outcome::ok;
+  double seconds = 0;
+};
+
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
                     const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<FnsePosteriorSettings>("sample", request.settings);
-  const compose::ScoreModel model(request.model);
-  const auto scores = compose::network_scores(model, observed);
-  const Stopwatch watch;
-  Outcome outcome = Outcome::ok;
-  compose::RuleInput input{.source = scores.get(), .schedule = model.schedule, .settings = settings.compose};
-  if (settings.precisions == "amortised") {
-    input.precisions = compose::amortised_precisions(model, observed);
-  } else if (compose::rules().at("sample", settings.rule).needs_precisions) {
-    LocalPrecisionResult local = local_precisions(
-        *scores, model.schedule, {.diagonal = settings.precisions == "sampled"}, streams, parallel, progress);
-    outcome = local.info.outcome;
-    input.precisions = std::move(local.precisions);
-  }
-  const double seconds = watch.seconds();
-  PosteriorDraws result = draw_from(settings, std::move(input), request.draws, streams, parallel, progress);
-  result.info["seconds"]["precisions"] = seconds;
-  if (outcome != Outcome::ok) result.outcome = outcome;
+  LocalEstimates local(settings, request.model, observed, streams, parallel, progress);
+  PosteriorDraws result = draw_from(settings, std::move(local.input), request.draws, streams, parallel, progress);
+  result.info["seconds"]["precisions"] = local.seconds;
+  if (local.outcome != Outcome::ok) result.outcome = local.outcome;
   return result;
+}
+
+MapEstimate map(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
+                const Parallel& parallel, Progress& progress) {
+  const auto settings = from_json<FnsePosteriorSettings>("map", request.settings);
+  LocalEstimates local(settings, request.model, observed, streams, parallel, progress);
+  const auto score = compose::compose(settings.rule, std::move(local.input));
+  return map_of_score(*score, settings.sample, request.model.prior, streams, parallel, progress);
 }
 
 /// The new rows with the last state of the stream before them.
@@ -93,7 +115,11 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& strea
 }  // namespace
 
 PosteriorSampler fnse_posterior_sampler() {
-  return {"fnse", describe_fields<FnsePosteriorSettings>(), draw, draw_stream};
+  return {.name = "fnse",
+          .settings = describe_fields<FnsePosteriorSettings>(),
+          .draw = draw,
+          .draw_stream = draw_stream,
+          .map = map};
 }
 
 }  // namespace catena::sample

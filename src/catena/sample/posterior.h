@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "catena/core/config.h"
 #include "catena/core/registry.h"
 #include "catena/sample/diffusion_sample.h"
+#include "catena/sample/target.h"
 #include "catena/train/model.h"
 
 namespace catena::sample {
@@ -34,6 +36,17 @@ struct PosteriorDraws {
   nlohmann::json info;  // evaluations, settings, seconds of each phase, transitions outside the training range, …
 };
 
+/// The most probable θ: the maximiser of the posterior's density *in θ-space*. Densities of θ and of z differ by the
+/// prior map's Jacobian and so do their maximisers; users know θ alone, and with uniform priors this is the maximum of
+/// the likelihood.
+struct MapEstimate {
+  Outcome outcome = Outcome::ok;  // step_limit: no start came to rest
+  std::vector<double> theta, z;
+  double log_prob = 0;  // at θ, as posterior_log_prob has it; NaN for methods without a density
+  compose::ObservedSeries observed;
+  nlohmann::json info;  // starts, how many came to rest, parameters at the edge of the prior, …
+};
+
 /// How draws are made from the models of one method.
 struct PosteriorSampler {
   std::string_view name;  // the method's
@@ -43,6 +56,13 @@ struct PosteriorSampler {
   /// The same for the series of a state file and what `request.series` adds to it; null if the method cannot.
   PosteriorDraws (*draw_stream)(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
                                 Progress& progress) = nullptr;
+  /// log N(z; 0, I) + log likelihood in z-space, without the constant of the normal, with gradient; null if the method
+  /// has no density. `request.model` and `observed` must outlive it.
+  std::unique_ptr<Target> (*target)(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                                    const Parallel& parallel) = nullptr;
+  /// z, log_prob and what else is known of the MAP; null: found from `target`.
+  MapEstimate (*map)(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
+                     const Parallel& parallel, Progress& progress) = nullptr;
 };
 
 const Registry<PosteriorSampler>& posterior_samplers();
@@ -50,6 +70,17 @@ const Registry<PosteriorSampler>& posterior_samplers();
 /// Throws InputError for a series that does not fit the model.
 PosteriorDraws draw_posterior(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
                               Progress& progress = silent_progress());
+
+/// out[i] = log p(θ_i) + Σ_t log q(x^(t+1) | x^t, θ_i), θ_i row i of `theta`: the log density of θ given the series up
+/// to one constant, −log p(x^1 … x^T | x^0); −∞ outside the prior's support. For likelihoods it is exact over x given
+/// θ; for ratios log q stands for log q(x^(t+1) | x^t, θ)/q(x^(t+1) | x^t). Throws InputError if the method has no
+/// density.
+std::vector<double> posterior_log_prob(const PosteriorRequest& request, ConstMatrixView theta,
+                                       const Parallel& parallel);
+
+/// `request.draws` is of no matter.
+MapEstimate posterior_map(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
+                          Progress& progress = silent_progress());
 
 /// The sentence of warning for a series that leaves the training range; empty if it does not.
 std::string extrapolation_warning(const compose::ObservedSeries& observed);

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "catena/core/check.h"
+#include "catena/train/decay_search.h"
+#include "catena/train/density_objective.h"
 
 namespace catena::train {
 namespace {
@@ -16,130 +17,29 @@ int default_steps(std::size_t transitions) {
   return static_cast<int>(std::clamp<double>(0.2 * static_cast<double>(transitions), 8000, 40000));
 }
 
-/// A density is kept unless another one is better by this much on held-out transitions (nats per transition): the noise
-/// of a difference over 1,000 of them.
-constexpr double worth_a_change = 0.003;
-
-// How much regularisation is right depends on how much of an increment is noise: on 10,000 transitions, sir (hardly
-// any) wants a fifth of what double_well (nearly all) does. So weight decay is chosen by the held-out loss: first among
-// these, and then by one more step beyond the smallest or largest if that was best.
-constexpr double first_decays[] = {0.125, 0.5, 2};
-constexpr double decay_factor = 4;
-
-/// A density with a weight decay, which is that for 10,000 transitions: n of them need 10,000/n of it.
-struct Candidate {
-  std::string density;
-  double decay;
-  std::string name() const { return fmt::format("{}-decay-{:.3g}", density, decay); }
-};
-
-/// Trains candidates and remembers the best.
-class Search {
- public:
-  Search(const MethodContext& context, const FnleSettings& settings)
-      : context_(context), settings_(settings), model_(empty_model("fnle", context, to_json(settings))) {}
-
-  /// All of these at the same time.
-  void train(const std::vector<Candidate>& candidates) {
-    const std::size_t transitions = context_.data.training_size();
-    std::vector<std::unique_ptr<DensityObjective>> objectives;
-    std::vector<NetworkJob> jobs;
-    for (const Candidate& candidate : candidates) {
-      DensitySettings density = settings_.density;
-      density.density = candidate.density;
-      DensityMap map(context_.data.features(), context_.data.state_names(), settings_.inputs,
-                     densities().at("train", candidate.density).noise_at_atoms);
-      objectives.push_back(std::make_unique<DensityObjective>(density, std::move(map), context_.data.prior().size()));
-      LoopSettings loop = context_.loop;
-      if (loop.steps == 0) loop.steps = default_steps(transitions);
-      loop.optimizer.weight_decay = candidate.decay * std::min(1.0, 1e4 / static_cast<double>(transitions));
-      jobs.push_back({candidate.name(), *objectives.back(), loop});
-    }
-    train_networks(model_, jobs, context_);
-    for (const Candidate& candidate : candidates) {
-      model_.notes["held_out_losses"][candidate.name()] = loss(candidate);
-      const double margin = candidate.density == best_.density ? 0 : worth_a_change;
-      if (best_.density.empty() || loss(candidate) < loss(best_) - margin) best_ = candidate;
-    }
-  }
-
-  const Candidate& best() const { return best_; }
-
-  /// The model with the best network alone, under its density's name.
-  TrainedModel finish() && {
-    TrainedNetwork network = std::move(model_.networks[best_.name()]);
-    model_.networks.clear();
-    model_.networks[best_.density] = std::move(network);
-    model_.main_network = best_.density;
-    model_.settings["density"] = best_.density;
-    model_.settings["decay"] = best_.decay;
-    return std::move(model_);
-  }
-
- private:
-  double loss(const Candidate& candidate) const { return model_.network(candidate.name()).held_out_loss; }
-
-  const MethodContext& context_;
-  FnleSettings settings_;
-  TrainedModel model_;
-  Candidate best_{"", 0};
-};
-
 TrainedModel train_fnle(const MethodContext& context) {
   auto settings = from_json<FnleSettings>("train", context.settings);
   settings.inputs = resolve(settings.inputs, context.data);
-  Search search(context, settings);
   const bool any_density = settings.density.density == "auto";
-  const std::string density = any_density ? "gaussian" : settings.density.density;
-  std::vector<Candidate> first, second;
-  if (settings.decay > 0) {
-    first.push_back({density, settings.decay});
-  } else {
-    for (const double decay : first_decays) first.push_back({density, decay});
-  }
-  search.train(first);
-  const double decay = search.best().decay;
-  if (first.size() > 1 && decay == first.front().decay) second.push_back({density, decay / decay_factor});
-  if (first.size() > 1 && decay == first.back().decay) second.push_back({density, decay * decay_factor});
-  if (any_density) second.push_back({"mixture", decay});
-  if (!second.empty()) search.train(second);
-  return std::move(search).finish();
+  TrainedModel model = empty_model("fnle", context, to_json(settings));
+  DecaySearch search{.kind = any_density ? "gaussian" : settings.density.density,
+                     .others = any_density ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
+                     .decay = settings.decay,
+                     .loop = context.loop,
+                     .objective = [&](const std::string& kind) {
+                       DensitySettings density = settings.density;
+                       density.density = kind;
+                       return density_objective(density, settings.inputs, context.data);
+                     }};
+  if (search.loop.steps == 0) search.loop.steps = default_steps(context.data.training_size());
+  const SearchResult best = search_decay(model, "", search, context);
+  model.main_network = best.kind;
+  model.settings["density"] = best.kind;
+  model.settings["decay"] = best.decay;
+  return model;
 }
 
 }  // namespace
-
-DensityObjective::DensityObjective(const DensitySettings& settings, DensityMap map, std::size_t parameters)
-    : map_(std::move(map)), shape_(map_.shape(parameters)), density_(record_density(settings, shape_)) {}
-
-void DensityObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const {
-  const std::size_t count = part.count();
-  const DensityInputs& inputs = density_.inputs;
-  gather(workspace.value(inputs.z, count), count, 1, [&](std::size_t i) { return part.z(i); });
-  const Block state = workspace.value(inputs.state, count), v = workspace.value(inputs.v, count);
-  const bool atoms = shape_.atoms > 0;
-  thread_local std::vector<float> row, u, normal;
-  row.resize(shape_.state_inputs + 2 * shape_.states + shape_.atoms);
-  u.resize(map_.integers());
-  normal.resize(shape_.atoms);
-  const auto state_row = std::span(row).first(shape_.state_inputs);
-  const auto v_row = std::span(row).subspan(shape_.state_inputs, shape_.states);
-  const auto keep_row = std::span(row).subspan(shape_.state_inputs + shape_.states, atoms ? shape_.states : 0);
-  const auto atom_row = std::span(row).last(shape_.atoms);
-  const auto put = [](std::span<const float> values, Block block, std::size_t lane) {
-    for (std::size_t f = 0; f < values.size(); ++f) block(f, lane) = values[f];
-  };
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!u.empty()) stream.fill_uniform(std::span<float>(u));
-    if (atoms) stream.fill_normal(std::span<float>(normal));
-    map_.state(part.c(i), state_row);
-    map_.increment(part.c(i), {u, normal}, v_row, atom_row, keep_row);
-    put(state_row, state, i);
-    put(v_row, v, i);
-    if (!atoms) continue;
-    put(atom_row, workspace.value(inputs.atom, count), i);
-    put(keep_row, workspace.value(inputs.keep, count), i);
-  }
-}
 
 Method fnle_method() {
   return {"fnle", "densities of single transitions by maximum likelihood", describe_fields<FnleSettings>(), train_fnle};

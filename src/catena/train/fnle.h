@@ -7,7 +7,6 @@
 
 #include "catena/train/density_inputs.h"
 #include "catena/train/method.h"
-#include "catena/train/objective.h"
 
 namespace catena::train {
 
@@ -27,20 +26,6 @@ struct FnleSettings {
         "weight decay at 10,000 transitions, less for more; takes weight_decay's place (0: found by the held-out loss)",
         not_negative());
   }
-};
-
-class DensityObjective final : public Objective {
- public:
-  DensityObjective(const DensitySettings& settings, DensityMap map, std::size_t parameters);
-
-  const nn::Graph& graph() const override { return density_.graph; }
-  nn::Value loss() const override { return density_.loss; }
-  void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const override;
-
- private:
-  DensityMap map_;
-  DensityShape shape_;
-  DensityGraph density_;
 };
 
 Method fnle_method();

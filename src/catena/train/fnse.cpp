@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "catena/train/centre.h"
+#include "catena/train/decay_search.h"
+#include "catena/train/density_objective.h"
 #include "catena/train/local_gaussian.h"
 
 namespace catena::train {
@@ -32,8 +34,44 @@ std::string choose_network(TrainedModel& model, FnseSettings settings, const Met
   return joint_wins ? "joint" : "separable";
 }
 
+/// Blurs below this (σ/m, in prior standard deviations) are none to a network.
+constexpr double smallest_blur = 0.003;
+
+TrainedModel train_likelihood(FnseSettings settings, const MethodContext& context) {
+  settings.inputs = resolve(settings.inputs, context.data);
+  settings.whiten = settings.centre = false;  // the density knows the increment's size, and its score has mean zero
+  settings.ensemble = 1;
+  TrainedModel model = empty_model("fnse", context, to_json(settings));
+  const diffusion::Schedule& schedule = diffusion::schedules().at("train", settings.score.schedule).schedule;
+  const BlurLevels blur{smallest_blur, schedule.eta(1)};
+  const bool any_density = settings.density.density == "auto";
+  DecaySearch search{.kind = any_density ? "gaussian" : settings.density.density,
+                     .others = any_density ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
+                     .decay = settings.decay,
+                     .loop = context.loop,
+                     .objective = [&](const std::string& kind) {
+                       DensitySettings density = settings.density;
+                       density.density = kind;
+                       return density_objective(density, settings.inputs, context.data, blur);
+                     }};
+  if (search.loop.steps == 0) search.loop.steps = default_steps(context.data.size());
+  const SearchResult best = search_decay(model, likelihood_network, search, context);
+  settings.density.density = best.kind;
+  settings.decay = best.decay;
+
+  LoopSettings loop = search.loop;
+  loop.steps = std::min(loop.steps, 4000);
+  const LocalGaussianObjective local(settings.gaussian_width, context.data.prior().size(),
+                                     context.data.features().size());
+  train_networks(model, {{"gaussian", local, loop}}, context);
+  model.settings = to_json(settings);
+  model.main_network = likelihood_network;
+  return model;
+}
+
 TrainedModel train_fnse(const MethodContext& context) {
   auto settings = from_json<FnseSettings>("train", context.settings);
+  if (settings.by_likelihood()) return train_likelihood(settings, context);
   TrainedModel model = empty_model("fnse", context, to_json(settings));
   const std::size_t d = context.data.prior().size(), features = context.data.features().size();
 

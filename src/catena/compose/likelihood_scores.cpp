@@ -1,0 +1,110 @@
+/// Local scores by a density with blurred parameters (train/blur.h):
+///
+///   s_t(θ_a, a) = −θ_a/(m² + σ²) + m/(m² + σ²) ∇_ẑ log q_τ(x^(t+1) | x^t, ẑ).
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "catena/compose/network_scores.h"
+#include "catena/nn/workspace_pool.h"
+#include "catena/train/blur.h"
+#include "catena/train/density_inputs.h"
+
+namespace catena::compose {
+namespace {
+
+constexpr std::size_t block_lanes = 128;
+
+/// What the density sees of one transition, as its network's inputs.
+struct Transition {
+  std::vector<float> state, v, atom, keep;
+};
+
+class LikelihoodScores final : public LocalScores {
+ public:
+  LikelihoodScores(const ScoreModel& model, const ObservedSeries& series)
+      : schedule_(model.schedule),
+        d_(model.model->prior.size()),
+        map_(model.model->features, model.model->state_names, model.settings.inputs,
+             train::densities().at(model.model->source, model.settings.density.density).noise_at_atoms),
+        shape_(map_.shape(d_ + train::blur_features)),
+        density_(train::record_density(model.settings.density, shape_)),
+        weights_(train::flat_weights(density_.graph, model.model->network(train::likelihood_network).weights,
+                                     model.model->source)),
+        pool_(density_.graph, block_lanes, {.keep_values = true, .input_gradients = {density_.inputs.z}}) {
+    std::vector<float> c(series.c.cols());
+    for (std::size_t t = 0; t < series.transitions(); ++t) {
+      std::ranges::transform(series.c.row(t), c.begin(), [](double value) { return static_cast<float>(value); });
+      Transition seen{std::vector<float>(shape_.state_inputs), std::vector<float>(shape_.states),
+                      std::vector<float>(shape_.atoms), std::vector<float>(shape_.atoms > 0 ? shape_.states : 0)};
+      map_.state(c.data(), seen.state);
+      map_.increment(c.data(), {}, seen.v, seen.atom, seen.keep);
+      transitions_.push_back(std::move(seen));
+    }
+  }
+
+  std::size_t transitions() const override { return transitions_.size(); }
+  std::size_t dimension() const override { return d_; }
+
+  void scores(ConstMatrixView theta_a, double a, std::size_t begin, std::size_t end, MatrixView out) const override {
+    const double m = schedule_.m(a), variance = m * m + schedule_.sigma_squared(a), factor = m / variance;
+    const double tau = std::sqrt(schedule_.sigma_squared(a) / variance);
+    const auto workspace = pool_.borrow();
+    const std::size_t n = theta_a.rows;
+    std::vector<double> z_hat(d_);
+    std::vector<float> row(d_ + train::blur_features);
+    for (std::size_t first = 0; first < n; first += block_lanes) {
+      const std::size_t lanes = std::min(block_lanes, n - first);
+      const Block z = workspace->value(density_.inputs.z, lanes);
+      for (std::size_t l = 0; l < lanes; ++l) {
+        for (std::size_t f = 0; f < d_; ++f) z_hat[f] = factor * theta_a(first + l, f);
+        train::blur_inputs(z_hat, tau, row);
+        for (std::size_t f = 0; f < row.size(); ++f) z(f, l) = row[f];
+      }
+      std::uint64_t changed = nn::Workspace::all_inputs;
+      for (std::size_t t = begin; t < end; ++t) {
+        load(*workspace, lanes, transitions_[t]);
+        workspace->forward(weights_, lanes, changed);
+        changed = nn::Workspace::all_inputs & ~std::uint64_t{1};  // z, the first input, stays
+        std::fill_n(workspace->gradient(density_.loss, lanes).data, lanes, -1.0F);
+        workspace->reverse(weights_, lanes, density_.loss, {});
+        const Block gradient = workspace->gradient(density_.inputs.z, lanes);
+        for (std::size_t l = 0; l < lanes; ++l) {
+          const auto score = out.row((t - begin) * n + first + l);
+          for (std::size_t f = 0; f < d_; ++f) score[f] = factor * gradient(f, l) - theta_a(first + l, f) / variance;
+        }
+      }
+    }
+  }
+
+ private:
+  void load(nn::Workspace& workspace, std::size_t lanes, const Transition& seen) const {
+    const auto fill = [&](nn::Value value, const std::vector<float>& values) {
+      if (values.empty()) return;
+      const Block block = workspace.value(value, lanes);
+      for (std::size_t f = 0; f < values.size(); ++f) std::fill_n(block.feature(f), lanes, values[f]);
+    };
+    fill(density_.inputs.state, seen.state);
+    fill(density_.inputs.v, seen.v);
+    fill(density_.inputs.atom, seen.atom);
+    fill(density_.inputs.keep, seen.keep);
+  }
+
+  diffusion::Schedule schedule_;
+  std::size_t d_;
+  train::DensityMap map_;
+  train::DensityShape shape_;
+  train::DensityGraph density_;
+  AlignedVector<float> weights_;
+  mutable nn::WorkspacePool pool_;
+  std::vector<Transition> transitions_;
+};
+
+}  // namespace
+
+std::unique_ptr<LocalScores> likelihood_scores(const ScoreModel& model, const ObservedSeries& series) {
+  return std::make_unique<LikelihoodScores>(model, series);
+}
+
+}  // namespace catena::compose

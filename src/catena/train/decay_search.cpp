@@ -1,0 +1,88 @@
+#include "catena/train/decay_search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace catena::train {
+namespace {
+
+/// A kind is kept unless another one is better by this much on held-out transitions (nats per transition): the noise of
+/// a difference over 1,000 of them.
+constexpr double worth_a_change = 0.003;
+
+// The first decays, and what to multiply or divide the largest or smallest by if that was best.
+constexpr double first_decays[] = {0.125, 0.5, 2};
+constexpr double decay_factor = 4;
+
+std::string name_of(const SearchResult& candidate) {
+  return fmt::format("{}-decay-{:.3g}", candidate.kind, candidate.decay);
+}
+
+class Rounds {
+ public:
+  Rounds(TrainedModel& model, const DecaySearch& search, const MethodContext& context)
+      : model_(model), search_(search), context_(context) {}
+
+  /// All of these at the same time.
+  void train(const std::vector<SearchResult>& candidates) {
+    const auto transitions = static_cast<double>(context_.data.training_size());
+    std::vector<std::unique_ptr<Objective>> objectives;
+    std::vector<NetworkJob> jobs;
+    for (const SearchResult& candidate : candidates) {
+      objectives.push_back(search_.objective(candidate.kind));
+      LoopSettings loop = search_.loop;
+      // A decay is that for 10,000 transitions: n of them need 10,000/n of it.
+      loop.optimizer.weight_decay = candidate.decay * std::min(1.0, 1e4 / transitions);
+      jobs.push_back({name_of(candidate), *objectives.back(), loop});
+    }
+    train_networks(model_, jobs, context_);
+    for (const SearchResult& candidate : candidates) {
+      model_.notes["held_out_losses"][name_of(candidate)] = loss(candidate);
+      all_.push_back(candidate);
+      const double margin = candidate.kind == best_.kind ? 0 : worth_a_change;
+      if (best_.kind.empty() || loss(candidate) < loss(best_) - margin) best_ = candidate;
+    }
+  }
+
+  const SearchResult& best() const { return best_; }
+
+  /// Keeps the best network alone.
+  SearchResult finish(const std::string& network) {
+    TrainedNetwork kept = std::move(model_.networks[name_of(best_)]);
+    for (const SearchResult& candidate : all_) model_.networks.erase(name_of(candidate));
+    model_.networks[network.empty() ? best_.kind : network] = std::move(kept);
+    return best_;
+  }
+
+ private:
+  double loss(const SearchResult& candidate) const { return model_.network(name_of(candidate)).held_out_loss; }
+
+  TrainedModel& model_;
+  const DecaySearch& search_;
+  const MethodContext& context_;
+  std::vector<SearchResult> all_;
+  SearchResult best_;
+};
+
+}  // namespace
+
+SearchResult search_decay(TrainedModel& model, const std::string& network, const DecaySearch& search,
+                          const MethodContext& context) {
+  Rounds rounds(model, search, context);
+  std::vector<SearchResult> first, second;
+  if (search.decay > 0) {
+    first.push_back({search.kind, search.decay});
+  } else {
+    for (const double decay : first_decays) first.push_back({search.kind, decay});
+  }
+  rounds.train(first);
+  const double decay = rounds.best().decay;
+  if (first.size() > 1 && decay == first.front().decay) second.push_back({search.kind, decay / decay_factor});
+  if (first.size() > 1 && decay == first.back().decay) second.push_back({search.kind, decay * decay_factor});
+  for (const std::string& kind : search.others) second.push_back({kind, decay});
+  if (!second.empty()) rounds.train(second);
+  return rounds.finish(network);
+}
+
+}  // namespace catena::train

@@ -1,0 +1,37 @@
+/// Candidates of one network, of which the held-out loss keeps the best: weight decays first, then other kinds of
+/// network with the best decay. All of a round are trained at the same time.
+///
+/// How much regularisation is right depends on how much of a transition is noise: on 10,000 transitions, sir (hardly
+/// any) wants a fifth of what double_well (nearly all) does. So weight decay is searched, not set.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catena/train/method.h"
+#include "catena/train/objective.h"
+
+namespace catena::train {
+
+struct DecaySearch {
+  std::string kind;                 // of network, for which decays are searched
+  std::vector<std::string> others;  // kinds that are tried with the best decay
+  double decay = 0;                 // at 10,000 transitions; 0: searched
+  LoopSettings loop;                // weight_decay does not count
+  std::function<std::unique_ptr<Objective>(const std::string& kind)> objective;
+};
+
+struct SearchResult {
+  std::string kind;
+  double decay = 0;
+};
+
+/// Trains the candidates and adds the best one to the model under the name `network` (empty: that of its kind); the
+/// held-out losses of all of them go to the model's notes. Another kind is kept only if it is better by more than the
+/// noise of a held-out loss.
+SearchResult search_decay(TrainedModel& model, const std::string& network, const DecaySearch& search,
+                          const MethodContext& context);
+
+}  // namespace catena::train

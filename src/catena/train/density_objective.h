@@ -1,0 +1,36 @@
+/// What a density of increments is trained on: −log q(x^(t+1) | x^t, z), the mean over transitions (paper section 3.4);
+/// or −log q_τ(x^(t+1) | x^t, ẑ), where the parameters are known up to a blur τ only (blur.h).
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "catena/train/blur.h"
+#include "catena/train/density_inputs.h"
+#include "catena/train/objective.h"
+
+namespace catena::train {
+
+class DensityObjective final : public Objective {
+ public:
+  DensityObjective(const DensitySettings& settings, DensityMap map, std::size_t parameters,
+                   std::optional<BlurLevels> blur = {});
+
+  const nn::Graph& graph() const override { return density_.graph; }
+  nn::Value loss() const override { return density_.loss; }
+  void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const override;
+
+ private:
+  void fill_parameters(Block z, const BatchPart& part, Stream& stream) const;
+
+  DensityMap map_;
+  std::optional<BlurLevels> blur_;
+  DensityShape shape_;
+  DensityGraph density_;
+};
+
+/// The objective of a density of that name, for the transitions at hand.
+std::unique_ptr<DensityObjective> density_objective(const DensitySettings& settings, const DensityInputSettings& inputs,
+                                                    const TrainingData& data, std::optional<BlurLevels> blur = {});
+
+}  // namespace catena::train
