@@ -49,6 +49,32 @@ nlohmann::json reference_request(const tasks::Task& task, std::size_t n, std::ui
       {"versions", {{"task", task.version}, {"density", tasks::density_version}, {"reference", reference_version}}}};
 }
 
+Matrix stacked(std::span<const simulate::Path> paths) {
+  std::size_t rows = 0;
+  for (const simulate::Path& path : paths) rows += path.states.rows();
+  Matrix all(rows, paths.empty() ? 0 : paths.front().states.cols());
+  std::size_t at = 0;
+  for (const simulate::Path& path : paths) {
+    std::ranges::copy(path.states.values(), all.values().begin() + static_cast<std::ptrdiff_t>(at));
+    at += path.states.values().size();
+  }
+  return all;
+}
+
+void describe_paths(std::span<const simulate::Path> paths, nlohmann::json& request) {
+  const auto regular = [](const simulate::Path& path) {
+    return path.from_start && std::ranges::all_of(path.steps, [](double step) { return step == 1; }) &&
+           (path.times.empty() || path.times.front() == 0);
+  };
+  if (paths.size() == 1 && regular(paths.front())) return;
+  for (const simulate::Path& path : paths) {
+    request["paths"].push_back({{"states", path.states.rows()},
+                                {"from_start", path.from_start},
+                                {"first_time", path.times.front()},
+                                {"steps", path.steps}});
+  }
+}
+
 files::Group reference_group(const tasks::Task& task, ConstMatrixView series, const nlohmann::json& request,
                              const Reference& reference) {
   files::Group group = sample::draws_group(task.simulator.parameter_names, reference.draws, /*chains=*/1,

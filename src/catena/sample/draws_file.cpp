@@ -1,5 +1,7 @@
 #include "catena/sample/draws_file.h"
 
+#include <fmt/format.h>
+
 #include "catena/core/check.h"
 #include "catena/core/version.h"
 
@@ -12,10 +14,17 @@ std::vector<std::int64_t> count_to(std::size_t n) {
   return numbers;
 }
 
+std::vector<double> flat(ConstMatrixView matrix) {
+  std::vector<double> values;
+  for (std::size_t r = 0; r < matrix.rows; ++r) values.insert(values.end(), matrix.row(r).begin(), matrix.row(r).end());
+  return values;
+}
+
 }  // namespace
 
 files::Group draws_group(const std::vector<std::string>& parameter_names, ConstMatrixView theta, std::size_t chains,
-                         const std::vector<std::string>& state_names, ConstMatrixView series) {
+                         const std::vector<std::string>& state_names, ConstMatrixView series,
+                         std::span<const simulate::SeriesView> more_series) {
   CATENA_ASSERT(chains > 0 && theta.rows % chains == 0 && theta.cols == parameter_names.size());
   const std::size_t draws = theta.rows / chains;
   files::Group posterior{.name = "posterior", .dimensions = {{"chain", chains}, {"draw", draws}}};
@@ -29,10 +38,13 @@ files::Group draws_group(const std::vector<std::string>& parameter_names, ConstM
   posterior.attributes = {{"inference_library", "catena"}, {"inference_library_version", std::string(version())}};
 
   files::Group observed{.name = "observed_data", .dimensions = {{"time", series.rows}, {"state", series.cols}}};
-  std::vector<double> values;
-  for (std::size_t t = 0; t < series.rows; ++t) values.insert(values.end(), series.row(t).begin(), series.row(t).end());
   observed.variables.push_back({"state", {"state"}, state_names});
-  observed.variables.push_back({"series", {"time", "state"}, std::move(values)});
+  observed.variables.push_back({"series", {"time", "state"}, flat(series)});
+  for (std::size_t s = 0; s < more_series.size(); ++s) {
+    const std::string number = fmt::format("_{}", s + 2);
+    observed.dimensions.push_back({"time" + number, more_series[s].states.rows});
+    observed.variables.push_back({"series" + number, {"time" + number, "state"}, flat(more_series[s].states)});
+  }
   return {.name = "", .groups = {std::move(posterior), std::move(observed)}};
 }
 

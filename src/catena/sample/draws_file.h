@@ -2,16 +2,19 @@
 /// draw) and `observed_data` (the series); what made them stands in the root's attributes.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "catena/core/array.h"
 #include "catena/files/netcdf.h"
+#include "catena/simulate/paths.h"
 
 namespace catena::sample {
 
-/// `theta` has one draw a row, the chains one after the other.
+/// `theta` has one draw a row, the chains one after the other. More series of the same θ become series_2, ….
 files::Group draws_group(const std::vector<std::string>& parameter_names, ConstMatrixView theta, std::size_t chains,
-                         const std::vector<std::string>& state_names, ConstMatrixView series);
+                         const std::vector<std::string>& state_names, ConstMatrixView series,
+                         std::span<const simulate::SeriesView> more_series = {});
 
 }  // namespace catena::sample

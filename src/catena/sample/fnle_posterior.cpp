@@ -3,12 +3,27 @@
 namespace catena::sample {
 
 void DensityTarget::log_density(ConstMatrixView z, std::span<double> out) const {
-  likelihood_.evaluate(z, out, {});
+  likelihoods_.front()->evaluate(z, out, {});
+  std::vector<double> more(likelihoods_.size() > 1 ? z.rows : 0);
+  for (std::size_t k = 1; k < likelihoods_.size(); ++k) {
+    likelihoods_[k]->evaluate(z, more, {});
+    for (std::size_t i = 0; i < z.rows; ++i) out[i] += more[i];
+  }
   for (std::size_t i = 0; i < z.rows; ++i) out[i] += log_prior(z.row(i));
 }
 
 void DensityTarget::log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const {
-  likelihood_.evaluate(z, out, gradient);
+  likelihoods_.front()->evaluate(z, out, gradient);
+  const bool several = likelihoods_.size() > 1;
+  std::vector<double> more(several ? z.rows : 0);
+  Matrix slope(several ? z.rows : 0, z.cols);
+  for (std::size_t k = 1; k < likelihoods_.size(); ++k) {
+    likelihoods_[k]->evaluate(z, more, slope);
+    for (std::size_t i = 0; i < z.rows; ++i) {
+      out[i] += more[i];
+      for (std::size_t f = 0; f < z.cols; ++f) gradient(i, f) += slope(i, f);
+    }
+  }
   for (std::size_t i = 0; i < z.rows; ++i) {
     out[i] += log_prior(z.row(i));
     for (std::size_t f = 0; f < z.cols; ++f) gradient(i, f) -= z(i, f);
@@ -38,7 +53,12 @@ namespace {
 
 std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                const Parallel& parallel) {
-  return std::make_unique<DensityTarget>(train::DensityModel(request.model), observed, parallel);
+  auto result = std::make_unique<DensityTarget>(train::DensityModel(request.model), observed, parallel);
+  for (std::size_t k = 0; k < observed.companions.size(); ++k) {
+    if (observed.companions[k].transitions() == 0) continue;
+    result->add(train::DensityModel(*request.companions[k]), observed.companions[k], parallel);
+  }
+  return result;
 }
 
 PosteriorDraws draw_by_chains(const PosteriorRequest& request, const compose::ObservedSeries& observed,
@@ -57,7 +77,11 @@ PosteriorDraws draw_by_chains(const PosteriorRequest& request, const compose::Ob
 }  // namespace
 
 PosteriorSampler fnle_posterior_sampler() {
-  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw_by_chains, .target = target};
+  return {.name = "fnle",
+          .settings = describe_fields<McmcSettings>(),
+          .draw = draw_by_chains,
+          .joins = true,
+          .target = target};
 }
 
 }  // namespace catena::sample

@@ -37,7 +37,7 @@ typedef struct catena_description {
   int uses_time;                  /* not 0: step reads the time of each lane */
   size_t order;                   /* m: how many of the last states a transition depends on; 0 counts as 1 */
   int uses_step;                  /* not 0: step reads the length of the step of each lane */
-  int initial_depends_on_theta;   /* not 0: catena_plugin_initial draws the first m states, and initial_state is unused */
+  int initial_depends_on_theta; /* not 0: catena_plugin_initial draws the first m states, and initial_state is unused */
 } catena_description;
 
 /* One transition for many simulations at once. */

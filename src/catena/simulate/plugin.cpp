@@ -42,9 +42,10 @@ class Library {
     try {
       const auto version = symbol<int (*)()>("catena_plugin_version");
       version_ = guarded(path_, "catena_plugin_version", [&] { return version(); });
-      check::that(version_ >= 1 && version_ <= CATENA_PLUGIN_VERSION, "plugin",
-                  fmt::format("the interface version of {}", path_), version_,
-                  fmt::format("{} or earlier: compile it with this catena's catena_simulator.h", CATENA_PLUGIN_VERSION));
+      check::that(
+          version_ >= 1 && version_ <= CATENA_PLUGIN_VERSION, "plugin",
+          fmt::format("the interface version of {}", path_), version_,
+          fmt::format("{} or earlier: compile it with this catena's catena_simulator.h", CATENA_PLUGIN_VERSION));
       describe_ = symbol<const catena_description* (*)()>("catena_plugin_describe");
       step_ = symbol<decltype(&catena_plugin_step)>("catena_plugin_step");
     } catch (...) {
@@ -73,15 +74,9 @@ class Library {
   void step(const StepInput& input, Stream& stream, StateBlock next) const {
     catena_random random = random_of(stream);
     CATENA_ASSERT(input.theta.stride == next.stride && input.state.stride == next.stride);
-    const catena_step_input given{sizeof(catena_step_input),
-                                  input.theta.features,
-                                  input.state.features,
-                                  next.lanes,
-                                  next.stride,
-                                  input.theta.data,
-                                  input.state.data,
-                                  input.time,
-                                  input.step};
+    const catena_step_input given{
+        sizeof(catena_step_input), input.theta.features, input.state.features, next.lanes, next.stride,
+        input.theta.data,          input.state.data,     input.time,           input.step};
     call("catena_plugin_step",
          [&](char* message, std::size_t size) { return step_(&given, &random, next.data, message, size); });
   }
@@ -89,8 +84,15 @@ class Library {
   void initial(ConstStateBlock theta, Stream& stream, StateBlock window, std::size_t states) const {
     catena_random random = random_of(stream);
     CATENA_ASSERT(theta.stride == window.stride);
-    const catena_step_input given{sizeof(catena_step_input), theta.features, states, window.lanes, window.stride,
-                                  theta.data, nullptr, nullptr, nullptr};
+    const catena_step_input given{sizeof(catena_step_input),
+                                  theta.features,
+                                  states,
+                                  window.lanes,
+                                  window.stride,
+                                  theta.data,
+                                  nullptr,
+                                  nullptr,
+                                  nullptr};
     call("catena_plugin_initial",
          [&](char* message, std::size_t size) { return initial_(&given, &random, window.data, message, size); });
   }

@@ -39,8 +39,8 @@ using ProposalPtr = std::shared_ptr<const Proposal>;
 /// What a proposal may be made of.
 struct ProposalContext {
   const Model& model;
-  Streams streams;                  // of the run: a proposal uses streams.stream("proposal", …)
-  std::vector<Matrix> target = {};  // given series, row t = x^t: for the target proposal
+  Streams streams;                                     // of the run: a proposal uses streams.stream("proposal", …)
+  std::vector<Matrix> target = {};                     // given series, row t = x^t: for the target proposal
   std::vector<std::vector<double>> target_times = {};  // of their rows; a series without them counts from 0
 };
 

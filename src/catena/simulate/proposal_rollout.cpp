@@ -22,7 +22,8 @@ class Rollout final : public Proposal {
       StateLanes theta(model_.prior.size(), state.lanes), own(state.features, state.lanes);
       model_.prior.sample_theta(stream, theta);
       model_.draw_initial(theta, stream, own);
-      for (std::size_t i = 0; i < state.features; ++i) std::copy_n(own.view().feature(i), state.lanes, state.feature(i));
+      for (std::size_t i = 0; i < state.features; ++i)
+        std::copy_n(own.view().feature(i), state.lanes, state.feature(i));
     }
     for (std::size_t l = 0; time != nullptr && l < state.lanes; ++l) time[l] = first_;
   }
@@ -42,8 +43,7 @@ class Rollout final : public Proposal {
 }  // namespace
 
 ProposalPtr make_rollout_proposal(const nlohmann::json& settings, const ProposalContext& context) {
-  check::that(context.model.has_initial_state(), "rollout proposal", "the model's initial state",
-              "missing", "given");
+  check::that(context.model.has_initial_state(), "rollout proposal", "the model's initial state", "missing", "given");
   return std::make_shared<Rollout>(from_json<RolloutSettings>("rollout proposal", settings), context.model);
 }
 

@@ -41,7 +41,8 @@ StepRange parse_steps(std::string_view function, std::string_view what, const st
   };
   const std::size_t dots = text.find("..");
   if (dots == std::string::npos) return {number(text), number(text)};
-  const StepRange range{number(std::string_view(text).substr(0, dots)), number(std::string_view(text).substr(dots + 2))};
+  const StepRange range{number(std::string_view(text).substr(0, dots)),
+                        number(std::string_view(text).substr(dots + 2))};
   check::that(range.low <= range.high, function, what, text, "LOW..HIGH with LOW no more than HIGH");
   return range;
 }

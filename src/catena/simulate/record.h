@@ -33,7 +33,8 @@ struct RecordShape {
   static RecordShape from_json(const std::string& source, const nlohmann::json& json);
 };
 
-/// One record. States before it stand latest first, x^t, x^(t−1), …; those after it in their order, x^(t+1), x^(t+2), ….
+/// One record. States before it stand latest first, x^t, x^(t−1), …; those after it in their order, x^(t+1), x^(t+2),
+/// ….
 struct RecordView {
   std::span<const double> x, x_next;
   double time = 0;
@@ -47,9 +48,9 @@ struct StepRange {
   bool operator==(const StepRange&) const = default;
 };
 struct RecordPlan {
-  std::size_t block = 1;           // M
-  bool initial = false;            // p(x⁰, …, x^(m−1) | θ) and no transitions
-  bool varying_steps = false;      // whether `steps` counts
+  std::size_t block = 1;       // M
+  bool initial = false;        // p(x⁰, …, x^(m−1) | θ) and no transitions
+  bool varying_steps = false;  // whether `steps` counts
   StepRange steps;
 };
 

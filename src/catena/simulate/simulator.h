@@ -53,15 +53,18 @@ struct Simulator {
 /// The m last states one transition later: x^(t+1) in front, the oldest gone. First `next.lanes` lanes.
 void advance_window(StateBlock window, ConstStateBlock next);
 
-
 /// Makes a simulator of any stepper; the simulator keeps a copy of it.
 template <Stepper S>
 Simulator make_simulator(std::string name, std::vector<std::string> parameter_names,
                          std::vector<std::string> state_names, S stepper, bool uses_time = false) {
   auto kept = std::make_shared<const S>(std::move(stepper));
-  return {std::move(name), std::move(parameter_names), std::move(state_names), uses_time,
+  return {std::move(name),
+          std::move(parameter_names),
+          std::move(state_names),
+          uses_time,
           [kept](const StepInput& input, Stream& stream, StateBlock next) { kept->step(input, stream, next); },
-          /*order=*/1, /*uses_step=*/false};
+          /*order=*/1,
+          /*uses_step=*/false};
 }
 
 /// prefix_1, prefix_2, …, prefix_count.

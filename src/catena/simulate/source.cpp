@@ -64,10 +64,9 @@ TransitionLanes::TransitionLanes(const Model& model, std::size_t lanes, const Re
       row(shape.step ? lanes : 0) {}
 
 TransitionLanes::TransitionLanes(const Model& model, std::size_t lanes)
-    : TransitionLanes(model, lanes,
-                      {.states = model.simulator.states(),
-                       .order = model.simulator.order,
-                       .time = model.simulator.uses_time}) {}
+    : TransitionLanes(
+          model, lanes,
+          {.states = model.simulator.states(), .order = model.simulator.order, .time = model.simulator.uses_time}) {}
 
 StepPlan::StepPlan(const RecordPlan& plan, const Model& model)
     : varying_(plan.varying_steps), own_step_(model.simulator.uses_step), range_(plan.steps) {
@@ -134,10 +133,10 @@ void TransitionSource::make_plain(Stream& stream, std::size_t count, TransitionL
       lanes.row[l] = l;
     }
   }
-  model_.simulator.step({first_lanes(lanes.theta.view(), count), first_lanes(lanes.x.view(), count),
-                         shape_.time ? lanes.time.data() : nullptr,
-                         model_.simulator.uses_step ? lanes.step.data() : nullptr},
-                        stream, first_lanes(lanes.x_next.view(), count));
+  model_.simulator.step(
+      {first_lanes(lanes.theta.view(), count), first_lanes(lanes.x.view(), count),
+       shape_.time ? lanes.time.data() : nullptr, model_.simulator.uses_step ? lanes.step.data() : nullptr},
+      stream, first_lanes(lanes.x_next.view(), count));
 }
 
 /// M steps in a row, each of which is part of the record.

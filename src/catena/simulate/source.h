@@ -37,8 +37,8 @@ struct TransitionLanes {
   std::vector<std::size_t> row;           // the row of each lane within its round, where lanes are not in order
 };
 
-/// Which steps Δ records take, row by row. Whole steps are made by that many inner ones, and rows take the numbers of the
-/// range in turn, so that what they cost is known beforehand: row r takes low + r mod (high − low + 1).
+/// Which steps Δ records take, row by row. Whole steps are made by that many inner ones, and rows take the numbers of
+/// the range in turn, so that what they cost is known beforehand: row r takes low + r mod (high − low + 1).
 class StepPlan {
  public:
   StepPlan() = default;  ///< every step is 1

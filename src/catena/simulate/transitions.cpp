@@ -26,7 +26,9 @@ PreparedPlan::PreparedPlan(const Model& model, const SimulationPlan& plan)
   if (source.shape().plain()) return;
   provenance["records"] = source.shape().to_json();
   provenance["inner_steps"] = source.steps().cost_of(rows, source.shape().block);
-  if (plan.records.varying_steps) provenance["steps"] = {plan.records.steps.low, plan.records.steps.high};
+  if (!plan.records.varying_steps) return;
+  provenance["steps"] = {plan.records.steps.low, plan.records.steps.high};
+  provenance["own_steps"] = model.simulator.uses_step;
 }
 
 ProposalPtr PreparedPlan::proposal_of(const Model& model, const SimulationPlan& plan) {
@@ -89,11 +91,8 @@ TransitionRows TransitionBuffer::view() {
 
 RecordShape TransitionSet::shape() const {
   const std::size_t n = state_names.size();
-  return {.states = n,
-          .order = x.cols() / n,
-          .block = x_next.cols() / n,
-          .time = time.cols() > 0,
-          .step = step.cols() > 0};
+  return {
+      .states = n, .order = x.cols() / n, .block = x_next.cols() / n, .time = time.cols() > 0, .step = step.cols() > 0};
 }
 
 namespace {

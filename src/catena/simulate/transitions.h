@@ -1,6 +1,6 @@
 /// Transition sets: the training data, records (z, θ, x^t, x^(t+1)) of one shape (record.h), with the prior and a note
-/// of how they were made; in memory or as a netCDF file, which may be larger than memory. The same plan gives the same data on any number of
-/// threads, in either form, and after any number of interruptions.
+/// of how they were made; in memory or as a netCDF file, which may be larger than memory. The same plan gives the same
+/// data on any number of threads, in either form, and after any number of interruptions.
 #pragma once
 
 #include <cstddef>

@@ -42,7 +42,8 @@ files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
   const RecordShape& shape = prepared.source.shape();
   const bool plain = shape.plain();
   const files::Dimension parameter{"parameter", simulator.parameters()},
-      before{plain ? "state" : "state_before", shape.condition()}, after{plain ? "state" : "state_after", shape.target()};
+      before{plain ? "state" : "state_before", shape.condition()},
+      after{plain ? "state" : "state_after", shape.target()};
   files::RowLayout layout;
   layout.rows = {"transition", rows};
   layout.chunk_rows = prepared.source.block_rows() * blocks_in(chunk_bytes, prepared);
