@@ -7,13 +7,15 @@
 
 #include "catena/core/check.h"
 #include "catena/sample/fnle_posterior.h"
+#include "catena/sample/fnre_posterior.h"
 #include "catena/sample/fnse_posterior.h"
 #include "catena/simulate/around.h"
 
 namespace catena::sample {
 
 const Registry<PosteriorSampler>& posterior_samplers() {
-  static const Registry<PosteriorSampler> registry("method", {fnse_posterior_sampler(), fnle_posterior_sampler()});
+  static const Registry<PosteriorSampler> registry(
+      "method", {fnse_posterior_sampler(), fnle_posterior_sampler(), fnre_posterior_sampler()});
   return registry;
 }
 
@@ -86,7 +88,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
 compose::ObservedSeries observed_series(std::string_view function, const PosteriorRequest& request) {
   const bool joins = posterior_samplers().at(function, request.model.method).joins;
   check::that(joins || request.companions.empty(), function, "the method of several models", request.model.method,
-              "one that composes them (fnse, fnle)");
+              "one that composes them");
   std::vector<simulate::SeriesView> series{{request.series, request.times}};
   series.insert(series.end(), request.more_series.begin(), request.more_series.end());
   return compose::observed_series(function, request.model, request.companions, series, request.paths);
