@@ -55,8 +55,7 @@ nlohmann::json chosen_proposal(const Options& options) {
 int run(const Options& options) {
   tasks::Task task = chosen_task(function, options.task);
   if (!options.around.empty()) {
-    const evaluate::Draws draws =
-        evaluate::in_order_of({task.prior.names(), {}}, evaluate::read_draws(options.around));
+    const evaluate::Draws draws = evaluate::in_order_of({task.prior.names(), {}}, evaluate::read_draws(options.around));
     task.prior = simulate::fit_around(function, task.prior, draws.values, options.widen).prior();
   }
   simulate::SimulationPlan plan;
@@ -114,8 +113,9 @@ Run set_up(CLI::App& app) {
                  "steps that transitions take, LOW..HIGH: for missing states and irregular times")
       ->type_name("RANGE");
   add_flag(app, options->block, "--block", "transitions in a row that make one record", between(1, 100000));
-  app.add_option("--around", options->around,
-                 "draws of a posterior (netCDF or CSV): theta is drawn from a normal around them and not from the prior")
+  app.add_option(
+         "--around", options->around,
+         "draws of a posterior (netCDF or CSV): theta is drawn from a normal around them and not from the prior")
       ->type_name("FILE");
   add_flag(app, options->widen, "--widen", "its standard deviations, in those of the draws", positive());
   app.add_flag("--initial", options->initial, "initial states in place of transitions, where they depend on theta");

@@ -85,7 +85,8 @@ int run(const Options& options) {
 
 Run set_up(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("transitions", options->transitions, "file of transitions, from catena simulate; several for the rounds of a refinement")
+  app.add_option("transitions", options->transitions,
+                 "file of transitions, from catena simulate; several for the rounds of a refinement")
       ->required()
       ->type_name("FILE");
   add_flag(app, options->method, "--method", "what to learn", one_of(train::methods().names()));

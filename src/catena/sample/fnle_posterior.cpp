@@ -24,11 +24,7 @@ PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeri
 }  // namespace
 
 PosteriorSampler fnle_posterior_sampler() {
-  return {.name = "fnle",
-          .settings = describe_fields<McmcSettings>(),
-          .draw = draw,
-          .joins = true,
-          .target = target};
+  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw, .joins = true, .target = target};
 }
 
 }  // namespace catena::sample

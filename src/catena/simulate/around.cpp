@@ -24,7 +24,8 @@ class AroundFactor final : public Factor {
   void to_z(std::span<const double> theta, std::span<double> w, std::span<const std::string>) const override {
     Eigen::VectorXd z(static_cast<Eigen::Index>(size()));
     parts_.base.to_z(theta, std::span<double>(z.data(), size()));
-    Eigen::Map<Eigen::VectorXd>(w.data(), z.size()) = parts_.lower.triangularView<Eigen::Lower>().solve(z - parts_.mean);
+    Eigen::Map<Eigen::VectorXd>(w.data(), z.size()) =
+        parts_.lower.triangularView<Eigen::Lower>().solve(z - parts_.mean);
   }
   double log_density(std::span<const double> theta) const override {
     const double base = parts_.base.log_density(theta);

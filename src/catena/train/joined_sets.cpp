@@ -77,9 +77,9 @@ simulate::TransitionSet joined_transitions(const std::vector<std::filesystem::pa
       }
     }
   };
-  for (const auto member : {&simulate::TransitionSet::z, &simulate::TransitionSet::theta, &simulate::TransitionSet::x,
-                            &simulate::TransitionSet::x_next, &simulate::TransitionSet::time,
-                            &simulate::TransitionSet::step}) {
+  for (const auto member :
+       {&simulate::TransitionSet::z, &simulate::TransitionSet::theta, &simulate::TransitionSet::x,
+        &simulate::TransitionSet::x_next, &simulate::TransitionSet::time, &simulate::TransitionSet::step}) {
     gather(member);
   }
   return all;
