@@ -35,9 +35,9 @@ struct ReferenceArguments {
 int run_reference(const ReferenceArguments& arguments) {
   const Stopwatch watch;
   const tasks::Task task = chosen_task("catena reference", arguments.task);
-  const auto files = read_observations("catena reference", arguments.observation, task.simulator.state_names);
+  const auto given = read_observations("catena reference", arguments.observation, task.simulator.state_names);
   std::vector<simulate::SeriesView> views;
-  for (const files::Series& each : files) views.push_back({each.values, each.times});
+  for (const files::Series& each : given) views.push_back({each.values, each.times});
   const std::vector<simulate::Path> paths = simulate::paths_of("catena reference", views, task.simulator.states(),
                                                                tasks::density_steps(task.name), arguments.paths);
   const auto likelihood = tasks::series_likelihood(task, paths);

@@ -44,9 +44,7 @@ def agree(run, tmp_path):
                                 "--json").stdout)
         # A small network on few transitions: means within a standard deviation, widths within a third.
         for metric, bound in [("mean_difference", 1.0), ("log_sd_ratio", 0.35)]:
-            values = result["metrics"][metric] if "metrics" in result else result[metric]
-            values = values.values() if isinstance(values, dict) else values
-            assert all(abs(value) < bound for value in values), result
+            assert all(abs(value) < bound for value in result[metric].values()), result
         return report, exact
 
     return agree
@@ -61,7 +59,6 @@ def test_missing_states_and_several_series(run, fit, agree, tmp_path):
     task = ["gaussian_rw", "--proposal-sd", "5"]
     model = fit("gaps", task, "--gaps", "1..6")
     first = observe(run, task, tmp_path / "a.csv", 60, 1, "--missing", "0.3")
-    second = observe(run, task, tmp_path / "b.csv", 20, 2)
     theta = json.loads((tmp_path / "a.json").read_text())["theta"][0]
     observe(run, task, tmp_path / "c.csv", 20, 3, "--theta", theta)
     report, exact = agree([model], task, [first, tmp_path / "c.csv"])
@@ -72,7 +69,6 @@ def test_missing_states_and_several_series(run, fit, agree, tmp_path):
     (tmp_path / "both.csv").write_text("\n".join(both) + "\n")
     again, _ = agree([model], task, [tmp_path / "both.csv"])
     assert again["transitions"] == report["transitions"]
-    assert second.exists()
 
 
 def test_a_model_of_single_steps_refuses_gaps_or_cuts_them(run, fit, agree, tmp_path):
@@ -92,8 +88,7 @@ def test_initial_states_that_depend_on_theta(run, fit, agree, tmp_path):
     report, _ = agree([model, initial], task, [series])
     assert report["transitions"] == 11  # and x⁰
     result = run("simulate", "gaussian_rw", "--initial", "-o", tmp_path / "t.nc", check=False)
-    assert result.stderr.startswith("catena: simulate: the initial state of this simulator is independent of theta") or (
-        "the initial state of this simulator is independent of theta" in result.stderr)
+    assert result.returncode == 2 and "the initial state of this simulator is independent of theta" in result.stderr
 
 
 def test_chains_of_higher_order(run, fit, agree, tmp_path):

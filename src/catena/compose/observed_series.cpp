@@ -57,9 +57,11 @@ simulate::KnownSteps known_steps(const train::TrainedModel& model) {
   if (!model.features.uses_step()) return {};
   const train::Feature& log_step = model.features.step();
   const bool own = model.provenance.is_object() && model.provenance.value("own_steps", false);
-  simulate::KnownSteps known{std::exp(log_step.low), std::exp(log_step.high), !own};
-  if (known.whole) known = {std::round(known.low), std::round(known.high), true};
-  return known;
+  if (!own) return {std::round(std::exp(log_step.low)), std::round(std::exp(log_step.high)), true};
+  // Steps drawn from a range do not reach its ends; what was asked for counts.
+  const auto asked = model.provenance.value("steps", std::vector<double>());
+  if (asked.size() == 2) return {asked[0], asked[1], false};
+  return {std::exp(log_step.low), std::exp(log_step.high), false};
 }
 
 /// The companion that has records of this kind, or none.

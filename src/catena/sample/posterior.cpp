@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "catena/core/check.h"
 #include "catena/sample/fnle_posterior.h"
 #include "catena/sample/fnre_posterior.h"
 #include "catena/sample/fnse_posterior.h"
-#include "catena/simulate/around.h"
+#include "catena/sample/restored_prior.h"
 
 namespace catena::sample {
 
@@ -18,40 +15,6 @@ const Registry<PosteriorSampler>& posterior_samplers() {
       "method", {fnse_posterior_sampler(), fnle_posterior_sampler(), fnre_posterior_sampler()});
   return registry;
 }
-
-namespace {
-
-constexpr std::size_t draws_for_one = 2;  // that are made for one that is kept when weights choose
-
-/// Draws under a prior around some posterior become draws under the true one: `count` of them are kept, chosen by the
-/// weights N(z; 0, I)/N(z; μ, LLᵀ) with one random number for all (systematic resampling), and z is that of the base.
-void restore_prior(const simulate::Around& around, std::size_t count, Stream stream, PosteriorDraws& draws) {
-  const std::size_t n = draws.z.rows(), d = draws.z.cols();
-  std::vector<double> weights(n);
-  for (std::size_t k = 0; k < n; ++k) weights[k] = around.log_weight(draws.z.row(k));
-  const double largest = *std::ranges::max_element(weights);
-  double sum = 0, squares = 0;
-  for (double& weight : weights) {
-    weight = std::exp(weight - largest);
-    sum += weight;
-    squares += weight * weight;
-  }
-  Matrix kept(count, d);
-  std::size_t k = 0;
-  double passed = weights[0];
-  const double offset = stream.uniform();
-  for (std::size_t i = 0; i < count; ++i) {
-    const double at = (static_cast<double>(i) + offset) * sum / static_cast<double>(count);
-    while (passed < at && k + 1 < n) passed += weights[++k];
-    const Eigen::VectorXd z = around.to_base(draws.z.row(k));
-    std::ranges::copy(z, kept.row(i).begin());
-  }
-  draws.z = std::move(kept);
-  draws.chains = 1;
-  draws.info["prior_restored"] = {{"draws", n}, {"ess", sum * sum / squares}};
-}
-
-}  // namespace
 
 PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& streams, const Parallel& parallel,
                               Progress& progress) {
@@ -74,7 +37,12 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
                 "one with several series or models", "of one series and one model");
     draws = sampler.draw_stream(request, streams, parallel, progress);
   }
-  if (around) restore_prior(*around, asked.draws, streams.stream("prior"), draws);
+  if (around) {
+    RestoredDraws restored = restore_prior(*around, draws.z, asked.draws, streams.stream("prior"));
+    draws.info["prior_restored"] = {{"draws", draws.z.rows()}, {"ess", restored.ess}};
+    draws.z = std::move(restored.z);
+    draws.chains = 1;
+  }
   const simulate::Prior& prior = around ? around->base : request.model.prior;
   draws.theta = Matrix(draws.z.rows(), draws.z.cols());
   for (std::size_t k = 0; k < draws.z.rows(); ++k) prior.to_theta(draws.z.row(k), draws.theta.row(k));
