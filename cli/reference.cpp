@@ -1,7 +1,7 @@
 // catena reference TASK --observation series.csv -n 1000 -o reference.nc: draws from the exact posterior of a built-in
 // task.
 
-#include "catena/evaluate/reference.h"
+#include "catena/evaluate/reference_file.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "catena/core/stopwatch.h"
-#include "catena/evaluate/reference_file.h"
 #include "catena/files/csv.h"
 #include "catena/tasks/task_density.h"
 #include "common.h"
@@ -40,30 +39,15 @@ int run_reference(const ReferenceArguments& arguments) {
   for (const files::Series& each : given) views.push_back({each.values, each.times});
   const std::vector<simulate::Path> paths = simulate::paths_of("catena reference", views, task.simulator.states(),
                                                                tasks::density_steps(task.name), arguments.paths);
-  const auto likelihood = tasks::series_likelihood(task, paths);
-  const Matrix series = evaluate::stacked(paths);
-  const auto n = static_cast<std::size_t>(arguments.n);
-  nlohmann::json request = evaluate::reference_request(task, n, arguments.common.seed, arguments.settings);
-  evaluate::describe_paths(paths, request);
-
   const auto cache = arguments.cache ? evaluate::ReferenceCache::of_user() : std::nullopt;
-  std::optional<files::Group> group = cache ? cache->find(request, series) : std::nullopt;
-  const bool cached = group.has_value();
-  Outcome outcome = Outcome::ok;
-  if (!cached) {
-    const auto progress = arguments.common.make_progress();
-    const evaluate::Reference reference = evaluate::sample_reference(
-        *likelihood, n, arguments.settings, Streams(arguments.common.seed), arguments.common.parallel(), *progress);
-    outcome = reference.outcome;
-    if (outcome == Outcome::ok) {
-      group = evaluate::reference_group(task, series, request, reference);
-      if (cache) cache->store(request, series, *group);
-    }
-  }
+  const auto progress = arguments.common.make_progress();
+  const auto [outcome, group, cached, transitions] =
+      evaluate::find_reference(task, paths, static_cast<std::size_t>(arguments.n), arguments.common.seed,
+                               arguments.settings, cache, arguments.common.parallel(), *progress);
   if (group) files::write_netcdf(arguments.output, *group);
 
   nlohmann::json report = {{"task", task.name}, {"outcome", std::string(name(outcome))},
-                           {"cached", cached},  {"transitions", likelihood->transitions()},
+                           {"cached", cached},  {"transitions", transitions},
                            {"n", arguments.n},  {"seconds", watch.seconds()}};
   if (group) {
     report["output"] = arguments.output;
@@ -79,8 +63,7 @@ int run_reference(const ReferenceArguments& arguments) {
     print_json(report);
   } else if (group && !arguments.common.quiet) {
     fmt::print("{}: {} draws from the exact posterior of {} transitions of {} ({}{})\n", arguments.output, arguments.n,
-               likelihood->transitions(), task.name, report["method"].get<std::string>(),
-               cached ? ", from the cache" : "");
+               transitions, task.name, report["method"].get<std::string>(), cached ? ", from the cache" : "");
   }
   return exit_code("catena reference", outcome);
 }

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "catena/core/check.h"
 #include "catena/sample/draws_file.h"
 #include "catena/tasks/task_density.h"
 
@@ -140,6 +141,36 @@ bool ReferenceCache::store(const nlohmann::json& request, ConstMatrixView series
     return false;
   }
   return true;
+}
+
+FoundReference find_reference(const tasks::Task& task, ConstMatrixView series, std::size_t n, std::uint64_t seed,
+                              const ReferenceSettings& settings, const std::optional<ReferenceCache>& cache,
+                              const Parallel& parallel, Progress& progress) {
+  check::at_least("reference", "the number of states in the series", series.rows, std::size_t{1});
+  const simulate::SeriesView view{series};
+  const auto paths = simulate::paths_of("reference", {&view, 1}, task.simulator.states(), {}, {});
+  return find_reference(task, paths, n, seed, settings, cache, parallel, progress);
+}
+
+FoundReference find_reference(const tasks::Task& task, std::span<const simulate::Path> paths, std::size_t n,
+                              std::uint64_t seed, const ReferenceSettings& settings,
+                              const std::optional<ReferenceCache>& cache, const Parallel& parallel,
+                              Progress& progress) {
+  const auto likelihood = tasks::series_likelihood(task, paths);  // checks the series
+  const Matrix series = stacked(paths);
+  nlohmann::json request = reference_request(task, n, seed, settings);
+  describe_paths(paths, request);
+  FoundReference found;
+  found.transitions = likelihood->transitions();
+  if (cache) found.group = cache->find(request, series);
+  found.cached = found.group.has_value();
+  if (found.cached) return found;
+  const Reference reference = sample_reference(*likelihood, n, settings, Streams(seed), parallel, progress);
+  found.outcome = reference.outcome;
+  if (found.outcome != Outcome::ok) return found;
+  found.group = reference_group(task, series, request, reference);
+  if (cache) cache->store(request, series, *found.group);
+  return found;
 }
 
 }  // namespace catena::evaluate

@@ -51,4 +51,20 @@ class ReferenceCache {
   std::filesystem::path directory_;
 };
 
+struct FoundReference {
+  Outcome outcome = Outcome::ok;
+  std::optional<files::Group> group;  // none unless the outcome is ok
+  bool cached = false;
+  std::size_t transitions = 0;
+};
+
+/// The reference of a series: from the cache, if there is one and it has it, or sampled and then kept there.
+FoundReference find_reference(const tasks::Task& task, ConstMatrixView series, std::size_t n, std::uint64_t seed,
+                              const ReferenceSettings& settings, const std::optional<ReferenceCache>& cache,
+                              const Parallel& parallel, Progress& progress);
+/// The same for several paths of one θ.
+FoundReference find_reference(const tasks::Task& task, std::span<const simulate::Path> paths, std::size_t n,
+                              std::uint64_t seed, const ReferenceSettings& settings,
+                              const std::optional<ReferenceCache>& cache, const Parallel& parallel, Progress& progress);
+
 }  // namespace catena::evaluate

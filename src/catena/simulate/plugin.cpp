@@ -168,8 +168,17 @@ Model load_plugin(const std::filesystem::path& file) {
   model.simulator.uses_step = description.uses_step != 0;
   check::between("plugin", fmt::format("order of {}", path), description.order, std::size_t{1}, std::size_t{1000});
   model.simulator.order = description.order;
-  model.simulator.step = [library](const StepInput& input, Stream& stream, StateBlock next) {
-    library->step(input, stream, next);
+  const bool uses_step = model.simulator.uses_step;
+  model.simulator.step = [library, uses_step](const StepInput& input, Stream& stream, StateBlock next) {
+    if (!uses_step || input.step != nullptr) {
+      library->step(input, stream, next);
+      return;
+    }
+    thread_local AlignedVector<double> ones;  // whoever knows of no steps means single ones
+    ones.resize(std::max(ones.size(), next.stride), 1.0);
+    StepInput whole = input;
+    whole.step = ones.data();
+    library->step(whole, stream, next);
   };
   if (description.initial_state != nullptr) {
     std::vector<double> state(description.initial_state, description.initial_state + model.simulator.window());

@@ -211,6 +211,15 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
   return info;
 }
 
+namespace {
+
+/// `z` may be missing in files made elsewhere: θ and the prior say what it is.
+bool has_variable(const files::NetcdfReader& reader, std::string_view name) {
+  return std::ranges::any_of(reader.variables(), [&](const auto& variable) { return variable.name == name; });
+}
+
+}  // namespace
+
 TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
   const auto text = [&](const char* name) -> std::string {
     const auto found = reader_.attributes().find(name);
@@ -230,7 +239,11 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
                                 path.string(), newest_version));
   }
   prior_ = Prior::from_json(path.string(), files::parse_json(text("prior"), path.string()));
-  provenance_ = files::parse_json(text("provenance"), path.string());
+  if (reader_.attributes().contains("provenance")) {
+    provenance_ = files::parse_json(text("provenance"), path.string());
+  } else {
+    provenance_ = nlohmann::json::object();
+  }
   const auto found_invalid = reader_.attributes().find("invalid");
   if (found_invalid != reader_.attributes().end()) provenance_["invalid"] = found_invalid->second;
   const files::Variable states = reader_.read("state");
@@ -240,7 +253,7 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
 
   if (found_version->second == 1) {
     shape_.states = state_names_.size();
-    shape_.time = std::ranges::any_of(reader_.variables(), [](const auto& v) { return v.name == "time"; });
+    shape_.time = has_variable(reader_, "time");
   } else {
     shape_ = RecordShape::from_json(path.string(), files::parse_json(text("records"), path.string()));
     if (shape_.states != state_names_.size()) {
@@ -257,7 +270,8 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
       throw FileError(fmt::format("{}: its matrices differ in their rows", path.string()));
     }
   };
-  for (const char* name : {"z", "theta"}) check_matrix(name, prior_.size());
+  if (has_variable(reader_, "z")) check_matrix("z", prior_.size());
+  check_matrix("theta", prior_.size());
   if (!shape_.initial()) check_matrix("x", shape_.condition());
   check_matrix("x_next", shape_.target());
   if (shape_.time) check_matrix("time", 1);
@@ -270,8 +284,13 @@ TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
   set.prior = prior_;
   set.provenance = provenance_;
   set.state_names = state_names_;
-  set.z = reader_.read_rows("z", begin, end);
   set.theta = reader_.read_rows("theta", begin, end);
+  if (has_variable(reader_, "z")) {
+    set.z = reader_.read_rows("z", begin, end);
+  } else {
+    set.z = Matrix(set.theta.rows(), set.theta.cols());
+    for (std::size_t r = 0; r < set.z.rows(); ++r) prior_.to_z(set.theta.row(r), set.z.row(r));
+  }
   set.x = shape_.initial() ? Matrix(end - begin, 0) : reader_.read_rows("x", begin, end);
   set.x_next = reader_.read_rows("x_next", begin, end);
   set.time = shape_.time ? reader_.read_rows("time", begin, end) : Matrix(end - begin, 0);
