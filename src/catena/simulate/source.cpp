@@ -10,9 +10,7 @@ namespace catena::simulate {
 
 namespace {
 
-// Enough lanes to keep vectors and random numbers in whole chunks, few enough for the second cache.
-constexpr std::size_t most_lanes = 1024;
-constexpr std::size_t least_lanes = 16;
+constexpr std::size_t least_lanes = 16;  // a whole vector of padding (core/array.h)
 
 bool lane_is_finite(ConstStateBlock block, std::size_t l) {
   for (std::size_t i = 0; i < block.features; ++i) {
@@ -95,13 +93,14 @@ std::uint64_t StepPlan::rows_for(std::uint64_t budget, std::size_t block) const 
   return rows;
 }
 
-TransitionSource::TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, const RecordPlan& plan)
+TransitionSource::TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, std::size_t lanes,
+                                   const RecordPlan& plan)
     : model_(model),
       proposal_(std::move(proposal)),
       streams_(streams),
       shape_(shape_of(model, plan)),
       steps_(plan, model),
-      lanes_(std::max(least_lanes, most_lanes / rounds() / least_lanes * least_lanes)) {
+      lanes_(std::max(least_lanes, lanes / rounds() / least_lanes * least_lanes)) {
   CATENA_ASSERT(model.prior.size() == model.simulator.parameters());
   CATENA_ASSERT(proposal_ || shape_.initial());
 }

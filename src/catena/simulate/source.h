@@ -58,10 +58,15 @@ class StepPlan {
   StepRange range_;
 };
 
+// Enough lanes to keep vectors and random numbers in whole chunks, few enough for the second cache.
+inline constexpr std::size_t usual_lanes = 1024;
+
 class TransitionSource {
  public:
-  /// `model` must outlive the source. The proposal may be null if only initial states are asked for.
-  TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, const RecordPlan& plan = {});
+  /// `model` must outlive the source. `lanes` simulations move together, or fewer where the proposal has rounds. The
+  /// proposal may be null if only initial states are asked for.
+  TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, std::size_t lanes = usual_lanes,
+                   const RecordPlan& plan = {});
 
   const Model& model() const { return model_; }
   /// Transitions that the proposal has cost.

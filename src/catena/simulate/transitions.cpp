@@ -11,7 +11,9 @@
 namespace catena::simulate {
 
 PreparedPlan::PreparedPlan(const Model& model, const SimulationPlan& plan)
-    : max_invalid(plan.max_invalid), source(model, proposal_of(model, plan), Streams(plan.seed), plan.records) {
+    : max_invalid(plan.max_invalid),
+      chunk_rows(plan.chunk_rows),
+      source(model, proposal_of(model, plan), Streams(plan.seed), plan.lanes, plan.records) {
   constexpr std::string_view function = "simulate";
   check::between(function, "max_invalid", plan.max_invalid, 0.0, 1.0);
   const std::uint64_t cost = source.proposal_cost();
@@ -23,6 +25,7 @@ PreparedPlan::PreparedPlan(const Model& model, const SimulationPlan& plan)
                 {"options", plan.options},     {"proposal", source.proposal_json()},
                 {"proposal_cost", cost},       {"seed", plan.seed},
                 {"budget", plan.budget}};
+  if (plan.lanes != usual_lanes) provenance["lanes"] = plan.lanes;
   if (source.shape().plain()) return;
   provenance["records"] = source.shape().to_json();
   provenance["inner_steps"] = source.steps().cost_of(rows, source.shape().block);
@@ -33,10 +36,11 @@ PreparedPlan::PreparedPlan(const Model& model, const SimulationPlan& plan)
 
 ProposalPtr PreparedPlan::proposal_of(const Model& model, const SimulationPlan& plan) {
   if (plan.records.initial) {
-    check::that(plan.proposal.is_null(), "simulate", "the proposal of initial states", plan.proposal.dump(),
-                "left out: nothing comes before them");
+    check::that(plan.proposal.is_null() && !plan.own_proposal, "simulate", "the proposal of initial states",
+                plan.proposal.dump(), "left out: nothing comes before them");
     return nullptr;
   }
+  if (plan.own_proposal) return plan.own_proposal;
   const nlohmann::json& description = plan.proposal.is_null() ? model.proposal : plan.proposal;
   return make_proposal("simulate", description, {model, Streams(plan.seed), plan.target, plan.target_times});
 }

@@ -27,26 +27,25 @@ constexpr std::size_t chunk_bytes = std::size_t{1} << 20;  // of one chunk of th
 
 int format_version(const RecordShape& shape) { return shape.plain() ? 1 : 2; }
 
-std::size_t row_bytes(const PreparedPlan& prepared) {
-  const RecordShape& shape = prepared.source.shape();
-  return sizeof(double) * (2 * prepared.source.model().prior.size() + shape.condition() + shape.target() + 1);
+/// Blocks of so many rows per `bytes`, at least one.
+std::size_t blocks_in(std::size_t bytes, std::size_t parameters, const RecordShape& shape, std::size_t block_rows) {
+  const std::size_t row_bytes = sizeof(double) * (2 * parameters + shape.condition() + shape.target() + 1);
+  return std::max<std::size_t>(1, bytes / row_bytes / block_rows);
 }
 
-/// Blocks per `bytes`, at least one.
 std::size_t blocks_in(std::size_t bytes, const PreparedPlan& prepared) {
-  return std::max<std::size_t>(1, bytes / row_bytes(prepared) / prepared.source.block_rows());
+  const TransitionSource& source = prepared.source;
+  return blocks_in(bytes, source.model().prior.size(), source.shape(), source.block_rows());
 }
 
-files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
-  const Simulator& simulator = prepared.source.model().simulator;
-  const RecordShape& shape = prepared.source.shape();
+files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std::size_t rows, std::size_t chunk_rows) {
   const bool plain = shape.plain();
-  const files::Dimension parameter{"parameter", simulator.parameters()},
+  const files::Dimension parameter{"parameter", parameters},
       before{plain ? "state" : "state_before", shape.condition()},
       after{plain ? "state" : "state_after", shape.target()};
   files::RowLayout layout;
   layout.rows = {"transition", rows};
-  layout.chunk_rows = prepared.source.block_rows() * blocks_in(chunk_bytes, prepared);
+  layout.chunk_rows = chunk_rows;
   const auto add = [&](const char* name, const files::Dimension& columns, const char* meaning) {
     files::RowVariable variable;
     variable.name = name;
@@ -63,18 +62,39 @@ files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
   return layout;
 }
 
+/// Chunks are whole blocks: as many as the plan's rows hold, if it gives any, but no more than a megabyte.
+files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
+  std::size_t blocks = blocks_in(chunk_bytes, prepared);
+  if (prepared.chunk_rows > 0) {
+    blocks = std::clamp<std::size_t>(prepared.chunk_rows / prepared.source.block_rows(), 1, blocks);
+  }
+  return layout_of(prepared.source.model().prior.size(), prepared.source.shape(), rows,
+                   prepared.source.block_rows() * blocks);
+}
+
+/// Chunks that are simulated together. A slow simulator wants few, but enough to keep every thread at work twice.
+std::size_t chunks_at_a_time(const PreparedPlan& prepared, std::size_t chunk_rows, int threads) {
+  if (prepared.chunk_rows == 0) return batch_bytes / chunk_bytes;
+  const std::size_t rows = 2 * static_cast<std::size_t>(threads) * prepared.source.block_rows();
+  return (rows + chunk_rows - 1) / chunk_rows;
+}
+
+files::Group header_of(const Prior& prior, const std::vector<std::string>& state_names, const RecordShape& shape,
+                       const nlohmann::json& provenance) {
+  files::Group header;
+  header.dimensions = {{"parameter", prior.size()}, {"state", state_names.size()}};
+  header.variables = {{"parameter", {"parameter"}, prior.names()}, {"state", {"state"}, state_names}};
+  header.attributes = {{"catena_kind", kind},
+                       {"catena_format_version", format_version(shape)},
+                       {"prior", prior.to_json().dump()},
+                       {"provenance", provenance.dump()}};
+  if (!shape.plain()) header.attributes["records"] = shape.to_json().dump();
+  return header;
+}
+
 files::Group header_of(const PreparedPlan& prepared) {
   const Model& model = prepared.source.model();
-  files::Group header;
-  header.dimensions = {{"parameter", model.simulator.parameters()}, {"state", model.simulator.states()}};
-  header.variables = {{"parameter", {"parameter"}, model.prior.names()},
-                      {"state", {"state"}, model.simulator.state_names}};
-  header.attributes = {{"catena_kind", kind},
-                       {"catena_format_version", format_version(prepared.source.shape())},
-                       {"prior", model.prior.to_json().dump()},
-                       {"provenance", prepared.provenance.dump()}};
-  if (!prepared.source.shape().plain()) header.attributes["records"] = prepared.source.shape().to_json().dump();
-  return header;
+  return header_of(model.prior, model.simulator.state_names, prepared.source.shape(), prepared.provenance);
 }
 
 void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const TransitionRows& rows) {
@@ -161,7 +181,7 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
   }
   auto writer = std::make_optional(open_writer(path, prepared, resume));
   const std::size_t block_rows = prepared.source.block_rows(), chunk_rows = writer->layout().chunk_rows;
-  const std::size_t batch_rows = chunk_rows * std::max<std::size_t>(1, batch_bytes / chunk_bytes);
+  const std::size_t batch_rows = chunk_rows * chunks_at_a_time(prepared, chunk_rows, parallel.threads());
   const std::size_t resumed = writer->complete_rows();
 
   // Two buffers: while one batch is simulated, the one before is written.
@@ -296,6 +316,27 @@ TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
   set.time = shape_.time ? reader_.read_rows("time", begin, end) : Matrix(end - begin, 0);
   set.step = shape_.step ? reader_.read_rows("step", begin, end) : Matrix(end - begin, 0);
   return set;
+}
+
+void write_transitions(const fs::path& path, const TransitionSet& set) {
+  check::at_least("write_transitions", "the number of transitions", set.size(), std::size_t{1});
+  const std::size_t parameters = set.prior.size();
+  const RecordShape shape = set.shape();
+  nlohmann::json provenance = set.provenance;
+  const nlohmann::json invalid = provenance.value("invalid", nlohmann::json(0));
+  provenance.erase("invalid");
+  const std::size_t chunk = usual_lanes * blocks_in(chunk_bytes, parameters, shape, usual_lanes);
+  files::NetcdfWriter writer(path, layout_of(parameters, shape, set.size(), chunk),
+                             header_of(set.prior, set.state_names, shape, provenance));
+  writer.write_rows("z", 0, set.z);
+  writer.write_rows("theta", 0, set.theta);
+  if (!shape.initial()) writer.write_rows("x", 0, set.x);
+  writer.write_rows("x_next", 0, set.x_next);
+  if (shape.time) writer.write_rows("time", 0, set.time);
+  if (shape.step) writer.write_rows("step", 0, set.step);
+  writer.set_attribute("invalid", invalid);
+  writer.complete(writer.chunks());
+  writer.finish();
 }
 
 TransitionSet read_transitions(const fs::path& path) {

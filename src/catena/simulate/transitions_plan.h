@@ -24,6 +24,7 @@ struct PreparedPlan {
   PreparedPlan(const Model& model, const SimulationPlan& plan);
 
   double max_invalid;
+  std::size_t chunk_rows;  // as in the plan
   TransitionSource source;
   std::size_t rows = 0;  // to simulate: what the budget without the proposal's cost is enough for
   nlohmann::json provenance;
