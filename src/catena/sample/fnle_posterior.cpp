@@ -1,5 +1,6 @@
 #include "catena/sample/fnle_posterior.h"
 
+#include "catena/compose/joined_density.h"
 #include "catena/compose/series_likelihood.h"
 #include "catena/sample/density_posterior.h"
 
@@ -8,8 +9,11 @@ namespace {
 
 std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                const Parallel& parallel) {
-  return std::make_unique<DensityTarget>(
-      std::make_unique<compose::SeriesLikelihood>(train::DensityModel(request.model), observed, parallel));
+  return std::make_unique<DensityTarget>(compose::density_of_all(
+      request.model, request.companions, observed,
+      [&](const train::TrainedModel& model, const compose::ObservedSeries& records) {
+        return std::make_unique<compose::SeriesLikelihood>(train::DensityModel(model), records, parallel);
+      }));
 }
 
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
@@ -20,7 +24,7 @@ PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeri
 }  // namespace
 
 PosteriorSampler fnle_posterior_sampler() {
-  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw, .target = target};
+  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw, .joins = true, .target = target};
 }
 
 }  // namespace catena::sample

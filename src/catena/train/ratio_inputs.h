@@ -32,7 +32,7 @@ class RatioMap {
   void increment(const float* c, std::span<float> out) const;
 
  private:
-  std::size_t states_;
+  std::size_t states_, begin_;  // coordinates of the target, and where it begins in c
   DensityMap state_;
 };
 
