@@ -16,6 +16,8 @@ int default_steps(std::size_t transitions) { return transitions < 30000 ? 8000 :
 /// Blocks have 128 lanes, which pairs of joint networks have to divide.
 constexpr int block_lanes = 128;
 
+constexpr std::size_t most_squares = 4;  // pairs of lanes cost as much as their number
+
 void choose_atoms(FnreSettings& settings) {
   int& atoms = settings.loss.atoms;
   const bool separable = settings.network.separable();
@@ -26,7 +28,11 @@ void choose_atoms(FnreSettings& settings) {
 
 TrainedModel train_fnre(const MethodContext& context) {
   auto settings = from_json<FnreSettings>("train", context.settings);
+  check::that(settings.network.separable() || !ratio_losses().at("train", settings.loss.loss).noise, "train", "loss",
+              settings.loss.loss, "one without noise for a joint network");
   choose_atoms(settings);
+  int& squares = settings.network.squares;
+  if (squares < 0) squares = static_cast<int>(std::min<std::size_t>(context.data.features().states(), most_squares));
   settings.logarithms = resolve({.logarithms = settings.logarithms}, context.data).logarithms;
   TrainedModel model = empty_model("fnre", context, to_json(settings));
   LoopSettings loop = context.loop;
