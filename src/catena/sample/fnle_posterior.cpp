@@ -1,6 +1,29 @@
 #include "catena/sample/fnle_posterior.h"
 
+#include <algorithm>
+
 namespace catena::sample {
+namespace {
+
+/// A DensityTarget that owns its series.
+class ThinnedTarget final : public Target {
+ public:
+  ThinnedTarget(const train::TrainedModel& model, compose::ObservedSeries observed, const Parallel& parallel)
+      : observed_(std::move(observed)), target_(model, observed_, parallel) {}
+
+  std::size_t dimension() const override { return target_.dimension(); }
+  bool has_gradient() const override { return true; }
+  void log_density(ConstMatrixView z, std::span<double> out) const override { target_.log_density(z, out); }
+  void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override {
+    target_.log_density_and_gradient(z, out, gradient);
+  }
+
+ private:
+  compose::ObservedSeries observed_;
+  DensityTarget target_;
+};
+
+}  // namespace
 
 void DensityTarget::log_density(ConstMatrixView z, std::span<double> out) const {
   likelihood_.evaluate(z, out, {});
@@ -13,6 +36,15 @@ void DensityTarget::log_density_and_gradient(ConstMatrixView z, std::span<double
     out[i] += log_prior(z.row(i));
     for (std::size_t f = 0; f < z.cols; ++f) gradient(i, f) -= z(i, f);
   }
+}
+
+std::unique_ptr<Target> DensityTarget::thinned(std::size_t terms) const {
+  compose::ObservedSeries some;
+  some.c = Matrix(terms, observed_.c.cols());
+  for (std::size_t t = 0; t < terms; ++t) {
+    std::ranges::copy(observed_.c.row(t * observed_.transitions() / terms), some.c.row(t).begin());
+  }
+  return std::make_unique<ThinnedTarget>(model_, std::move(some), parallel_);
 }
 
 nlohmann::json chains_info(const McmcInfo& info) {
@@ -31,6 +63,7 @@ nlohmann::json chains_info(const McmcInfo& info) {
           {"not_finite", info.not_finite},
           {"divergences", info.divergences},
           {"temperatures", info.temperatures},
+          {"thinned_evaluations", info.thinned_evaluations},
           {"seconds", {{"sample", info.seconds}}}};
 }
 
@@ -38,7 +71,7 @@ namespace {
 
 std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                const Parallel& parallel) {
-  return std::make_unique<DensityTarget>(train::DensityModel(request.model), observed, parallel);
+  return std::make_unique<DensityTarget>(request.model, observed, parallel);
 }
 
 PosteriorDraws draw_by_chains(const PosteriorRequest& request, const compose::ObservedSeries& observed,

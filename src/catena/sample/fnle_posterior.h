@@ -10,15 +10,24 @@ namespace catena::sample {
 /// The posterior in z-space of a series by a trained density.
 class DensityTarget final : public Target {
  public:
-  DensityTarget(const train::DensityModel& model, const compose::ObservedSeries& observed, const Parallel& parallel)
-      : likelihood_(model, observed, parallel) {}
+  /// Both must outlive it.
+  DensityTarget(const train::TrainedModel& model, const compose::ObservedSeries& observed, const Parallel& parallel)
+      : model_(model),
+        observed_(observed),
+        parallel_(parallel),
+        likelihood_(train::DensityModel(model), observed, parallel) {}
 
   std::size_t dimension() const override { return likelihood_.dimension(); }
   bool has_gradient() const override { return true; }
   void log_density(ConstMatrixView z, std::span<double> out) const override;
   void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
+  std::size_t terms() const override { return likelihood_.transitions(); }
+  std::unique_ptr<Target> thinned(std::size_t terms) const override;
 
  private:
+  const train::TrainedModel& model_;
+  const compose::ObservedSeries& observed_;
+  Parallel parallel_;
   compose::SeriesLikelihood likelihood_;
 };
 
