@@ -6,7 +6,7 @@ python = .venv/bin/python
 cmake_build = cmake --build $(1) --parallel $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-clang build demo test test-slow bench dev asan tsan tidy format format-check clean
+.PHONY: help setup setup-clang build demo test test-slow bench dev asan tsan tidy docs format format-check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -32,6 +32,11 @@ test-slow: build ## the statistical suite, which takes long
 
 bench: build ## speed beside the machine's measured peak
 	@build/catena bench
+
+docs: build ## the documentation as a site, build/site/index.html
+	@tools/setup docs
+	$(python) -m mkdocs build --strict --quiet
+	@echo build/site/index.html
 
 dev: setup ## the unit tests with the checks of the standard library switched on
 	cmake --workflow --preset dev

@@ -19,6 +19,7 @@ void bench_networks(BenchContext& context);
 void bench_fnse(BenchContext& context);
 void bench_tasks(BenchContext& context);
 void bench_fnle(BenchContext& context);
+void bench_fnre(BenchContext& context);
 void bench_mcmc(BenchContext& context);
 
 namespace {
@@ -30,6 +31,7 @@ const Registry<Benchmark>& benchmarks() {
         {"products", "the matrix products of dense layers", bench_products},
         {"networks", "the score network, forward and in training", bench_networks},
         {"fnle", "likelihoods of transitions: a training step, a posterior of 100 transitions", bench_fnle},
+        {"fnre", "ratios of transitions: a posterior of 100 transitions", bench_fnre},
         {"fnse", "1,000 draws from the posterior of a series by scores", bench_fnse},
         {"tasks", "transitions per second of each task on one core", bench_tasks},
         {"mcmc", "effective draws per density of each Markov-chain kernel", bench_mcmc},

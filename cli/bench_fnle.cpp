@@ -1,14 +1,9 @@
-// FNLE on lotka_volterra: a training step at batch 1,000, and 1,000 posterior draws for a series of 100 transitions.
+// FNLE: a training step at batch 1,000, and 1,000 posterior draws for a series of 100 transitions of lotka_volterra,
+// and of 100, 1,000 and 10,000 of double_well, which goes on for ever (a species of lotka_volterra dies out before).
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-
-#include "bench.h"
+#include "bench_posterior.h"
 #include "catena/nn/batch_gradient.h"
 #include "catena/nn/optimizer.h"
-#include "catena/sample/posterior.h"
-#include "catena/tasks/task.h"
 #include "catena/train/density_objective.h"
 #include "catena/train/fnle.h"
 
@@ -40,36 +35,17 @@ double train_step_seconds(BenchContext& context, const train::TrainingData& data
 }  // namespace
 
 void bench_fnle(BenchContext& context) {
-  const tasks::Task task = tasks::make_task("lotka_volterra");
-  simulate::SimulationPlan plan;
-  plan.proposal = task.proposal;
-  plan.seed = 1;
-  train::TrainingData data(simulate::simulate(task, plan, Parallel(1), silent_progress()), {});
+  const nlohmann::json settings{{"density", "gaussian"}, {"decay", 0.5}};
+  train::TrainingData data = bench_data("lotka_volterra");
   context.record("fnle_train_step_ms", 1e3 * train_step_seconds(context, data), "ms",
                  "FNLE: forward, backward and AdamW at batch 1,000, one core");
+  bench_posterior(context, bench_model("fnle", data, training_steps, settings), "lotka_volterra", 100, "T100");
 
-  train::LoopSettings loop;
-  loop.steps = training_steps;
-  const train::TrainedModel model = train::train("fnle", {.data = data,
-                                                          .loop = loop,
-                                                          .settings = {{"density", "gaussian"}, {"decay", 0.5}},
-                                                          .streams = Streams(1),
-                                                          .parallel = Parallel(1),
-                                                          .progress = silent_progress(),
-                                                          .checkpoint = {}});
-  Matrix theta(1, task.prior.size());
-  Stream stream = Streams(2).stream("series");
-  const Matrix series = simulate::simulate_series(task, theta, 100, stream)[0];
-  const auto begin = std::chrono::steady_clock::now();
-  const sample::PosteriorDraws draws =
-      sample::draw_posterior({.model = model, .series = series, .times = {}, .draws = 1000}, Streams(3), Parallel(1));
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  context.record("fnle_sample_s.T100", elapsed.count(), "s",
-                 "1,000 draws for 100 transitions of lotka_volterra, one core");
-  context.record("fnle_sample_r_hat.T100", draws.info["r_hat"].get<double>(), "", "their R-hat");
-  context.record("fnle_sample_ess.T100",
-                 std::min(draws.info["bulk_ess"].get<double>(), draws.info["tail_ess"].get<double>()), "",
-                 "their effective sample size");
+  train::TrainingData endless = bench_data("double_well");
+  const train::TrainedModel model = bench_model("fnle", endless, training_steps, settings);
+  bench_posterior(context, model, "double_well", 100, "double_well.T100");
+  bench_posterior(context, model, "double_well", 1000, "T1000");
+  bench_posterior(context, model, "double_well", 10'000, "T10000");
 }
 
 }  // namespace catena::cli

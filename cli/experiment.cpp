@@ -9,6 +9,7 @@
 #include <memory>
 #include <sstream>
 
+#include "catena/experiment/results_figures.h"
 #include "catena/experiment/results_page.h"
 #include "catena/experiment/summary.h"
 #include "catena/files/json.h"
@@ -16,6 +17,7 @@
 #include "catena/tasks/task_density.h"
 #include "catena/train/method.h"
 #include "common.h"
+#include "figure_files.h"
 #include "verb.h"
 
 namespace catena::cli {
@@ -81,13 +83,17 @@ int run_benchmark(const BenchmarkOptions& options) {
 
 struct ShowOptions {
   Common common;
-  std::string directory, metric, page;
+  std::string directory, metric, page, figures, format = "svg";
 };
 
 int run_show(const ShowOptions& options) {
   const auto rows = experiment::read_rows(std::filesystem::path(options.directory) / "rows.csv");
   std::vector<std::string> metrics = items(options.metric);
-  if (!options.page.empty()) experiment::write_results_page(options.page, rows, options.directory);
+  std::vector<std::filesystem::path> pictures;
+  if (!options.figures.empty()) {
+    pictures = write_figures({function, options.format}, experiment::results_figures(rows), options.figures);
+  }
+  if (!options.page.empty()) experiment::write_results_page(options.page, rows, options.directory, pictures);
   if (options.common.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const std::string& metric : metrics) {
@@ -142,6 +148,9 @@ Run set_up(CLI::App& app) {
   show.add_option("results", shown->directory, "directory of the results")->required()->type_name("DIRECTORY");
   show.add_option("--metric", shown->metric, "names with commas between them")->capture_default_str();
   show.add_option("--page", shown->page, "also write the results as a Markdown page")->type_name("FILE");
+  show.add_option("--figures", shown->figures, "also draw the results, one file per figure in this directory")
+      ->type_name("DIRECTORY");
+  add_flag(show, shown->format, "--format", "of the figures", one_of({"svg", "png", "json"}));
   add_common(show, shown->common, Seeded::no);
   return [options, shown, &benchmark] { return benchmark.parsed() ? run_benchmark(*options) : run_show(*shown); };
 }

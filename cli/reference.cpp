@@ -1,7 +1,7 @@
 // catena reference TASK --observation series.csv -n 1000 -o reference.nc: draws from the exact posterior of a built-in
 // task.
 
-#include "catena/evaluate/reference.h"
+#include "catena/evaluate/reference_file.h"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,7 @@
 #include <optional>
 
 #include "catena/core/stopwatch.h"
-#include "catena/evaluate/reference_file.h"
 #include "catena/files/csv.h"
-#include "catena/tasks/task_density.h"
 #include "common.h"
 #include "task_flags.h"
 #include "verb.h"
@@ -33,24 +31,11 @@ int run_reference(const ReferenceArguments& arguments) {
   const Stopwatch watch;
   const tasks::Task task = chosen_task("catena reference", arguments.task);
   const Matrix series = files::read_csv(arguments.observation).values;
-  const auto likelihood = tasks::series_likelihood(task, series);
-  const auto n = static_cast<std::size_t>(arguments.n);
-  const auto request = evaluate::reference_request(task, n, arguments.common.seed, arguments.settings);
-
   const auto cache = arguments.cache ? evaluate::ReferenceCache::of_user() : std::nullopt;
-  std::optional<files::Group> group = cache ? cache->find(request, series) : std::nullopt;
-  const bool cached = group.has_value();
-  Outcome outcome = Outcome::ok;
-  if (!cached) {
-    const auto progress = arguments.common.make_progress();
-    const evaluate::Reference reference = evaluate::sample_reference(
-        *likelihood, n, arguments.settings, Streams(arguments.common.seed), arguments.common.parallel(), *progress);
-    outcome = reference.outcome;
-    if (outcome == Outcome::ok) {
-      group = evaluate::reference_group(task, series, request, reference);
-      if (cache) cache->store(request, series, *group);
-    }
-  }
+  const auto progress = arguments.common.make_progress();
+  const auto [outcome, group, cached] =
+      evaluate::find_reference(task, series, static_cast<std::size_t>(arguments.n), arguments.common.seed,
+                               arguments.settings, cache, arguments.common.parallel(), *progress);
   if (group) files::write_netcdf(arguments.output, *group);
 
   nlohmann::json report = {{"task", task.name}, {"outcome", std::string(name(outcome))},

@@ -9,11 +9,13 @@
 #include "catena/files/json.h"
 #include "catena/report/figure.h"
 #include "catena/report/findings.h"
+#include "catena/report/information.h"
 #include "catena/report/page.h"
 #include "catena/report/render.h"
 #include "catena/report/results.h"
 #include "catena/report/summary.h"
 #include "common.h"
+#include "figure_files.h"
 #include "verb.h"
 
 namespace catena::cli {
@@ -45,32 +47,10 @@ std::string vega_bundle(const Options& options) {
   return "";
 }
 
-/// One file per figure in the directory --output; returns what was written.
-std::vector<path> write_figures(const Options& options, const std::vector<report::DrawnFigure>& figures) {
-  const path directory = options.output;
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  check::that(!error, function, "--output", options.output,
-              fmt::format("a directory for --format {}, one file per figure", options.format));
-  if (options.format == "json") {
-    std::vector<path> written;
-    for (const report::DrawnFigure& figure : figures) {
-      written.push_back(directory / fmt::format("{}.json", figure.name));
-      files::write_json(written.back(), figure.drawing.spec);
-    }
-    return written;
-  }
-  const path programs = report::program_directory();
-  const auto script = report::find_shared(programs, "render-figures");
-  if (!script)
-    throw FileError(fmt::format("{}: share/catena/render-figures was not found beside the program", function));
-  return report::render({report::find_python(programs, options.python), *script}, figures, options.format,
-                        options.scale, directory);
-}
-
 int run(const Options& options) {
   std::vector<path> inputs(options.files.begin(), options.files.end());
-  const report::Results results = report::read_results(inputs);
+  report::Results results = report::read_results(inputs);
+  report::add_information(results, options.common.parallel());
   const Streams streams(options.common.seed);
   const report::Summary summary = report::summarise(results, streams, options.common.parallel());
   const std::vector<report::Finding> findings = report::findings(results, summary, streams);
@@ -81,7 +61,7 @@ int run(const Options& options) {
     files::write_file(options.output, report::page(results, summary, findings, figures, vega_bundle(options)));
     written.emplace_back(options.output);
   } else {
-    written = write_figures(options, figures);
+    written = write_figures({function, options.format, options.scale, options.python}, figures, options.output);
   }
 
   if (options.common.json) {
@@ -106,9 +86,11 @@ int run(const Options& options) {
 
 Run set_up(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("FILES", options->files,
-                 "any of: a model (.safetensors), draws of the posterior and then of the reference (.nc), the observed "
-                 "series (.csv, with its true parameters in the .json beside it), a calibration (.nc)")
+  app.add_option(
+         "FILES", options->files,
+         "any of: a model (.safetensors), draws of the posterior and then of the reference (.nc), the observed "
+         "series (.csv, with its true parameters in the .json beside it), predictive series (.nc), a calibration "
+         "(.nc)")
       ->required();
   app.add_option("-o,--output", options->output, "the page; with another --format a directory")
       ->required()

@@ -112,13 +112,14 @@ TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
                            train::Split{});
   train::LoopSettings loop{.steps = 15000, .batch_size = 200, .evaluations = 5};
   loop.optimizer.learning_rate = 3e-3;
-  const train::TrainedModel trained = train::train("fnse", {.data = data,
-                                                            .loop = loop,
-                                                            .settings = {{"width", 4}, {"layers", 1}},
-                                                            .streams = Streams(3),
-                                                            .parallel = Parallel(2),
-                                                            .progress = silent_progress(),
-                                                            .checkpoint = {}});
+  const train::TrainedModel trained =
+      train::train("fnse", {.data = data,
+                            .loop = loop,
+                            .settings = {{"network", "separable"}, {"width", 4}, {"layers", 1}},
+                            .streams = Streams(3),
+                            .parallel = Parallel(2),
+                            .progress = silent_progress(),
+                            .checkpoint = {}});
   const LocalPrecisions c = amortised_precisions(ScoreModel(trained), ObservedSeries{random_matrix(50, 4, 8)});
   // The local posterior's precision is 2 I everywhere. The net saw 20,000 transitions: a few per cent at each place.
   double sum = 0;

@@ -90,6 +90,22 @@ OperationCase repeat_case(Lanes lanes) {
           }};
 }
 
+/// Pairs beyond the number of lanes do not exist.
+OperationCase pairs_case(std::size_t features, std::size_t pairs) {
+  return {"lane_pairs", {{features}, {features}}, {}, {static_cast<double>(pairs)}, [=](const Operands& o) {
+            ZBlock y = block(pairs, o.lanes);
+            for (std::size_t s = 0; s < pairs; ++s) {
+              for (std::size_t l = 0; l < o.lanes; ++l) {
+                if (s >= o.lanes) y[s][l] = -1e4;
+                for (std::size_t k = 0; k < features && s < o.lanes; ++k) {
+                  y[s][l] += o.inputs[0][k][(l + s) % o.lanes] * o.inputs[1][k][l];
+                }
+              }
+            }
+            return y;
+          }};
+}
+
 /// Two coordinates, three bins on [−2, 2]: some lanes lie outside, where the spline is the identity.
 OperationCase spline_case() {
   constexpr std::size_t bins = 3, each = spline::parameter_count(bins);
@@ -219,6 +235,17 @@ std::vector<OperationCase> operation_cases() {
              for (std::size_t l = 0; l < o.lanes; ++l) y[i][l] += o.inputs[0][4 * i + j][l] * o.inputs[1][j][l];
            }
          }
+         return y;
+       }},
+      pairs_case(7, 5),
+      pairs_case(3, 40),
+      {"unfold_lanes",
+       {{1}},
+       {},
+       {4},
+       [](const Operands& o) {
+         ZBlock y = block(4, (o.lanes + 3) / 4);
+         for (std::size_t l = 0; l < o.lanes; ++l) y[l % 4][l / 4] = o.inputs[0][0][l];
          return y;
        }},
       {"logsumexp_lanes",

@@ -12,7 +12,7 @@ def sweep(tmp_path):
     path = tmp_path / "sweep.json"
     path.write_text(json.dumps({
         "tasks": [{"name": "gaussian_rw", "options": {"dim": 1}}, {"name": "periodic_sde"}],
-        "methods": [{"method": "fnse", "train": {"steps": 60, "width": 8, "terms": 4, "ensemble": 1}, "sample": {"steps": 20}}],
+        "methods": [{"method": "fnse", "train": {"steps": 60, "density": "gaussian", "decay": 1}, "sample": {"steps": 20}}],
         "budgets": [500],
         "transitions": [1, 4],
         "observations": 3,

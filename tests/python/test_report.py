@@ -91,6 +91,25 @@ def material(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def fitted(catena, tmp_path_factory):
+    """A small fit from end to end, with series simulated from its posterior."""
+    folder = tmp_path_factory.mktemp("fitted")
+
+    def run(*arguments):
+        result = catena(*arguments, "--quiet")
+        assert result.returncode == 0, result.stderr
+
+    run("simulate", "gaussian_rw", "--budget", 3000, "--proposal-sd", 3, "--seed", 1, "-o", folder / "t.nc")
+    run("observe", "gaussian_rw", "--transitions", 20, "--seed", 2, "-o", folder / "series.csv")
+    run("train", folder / "t.nc", "--method", "fnle", "--density", "gaussian", "--decay", 0.1, "--steps", 600,
+        "--seed", 1, "-o", folder / "model.safetensors")
+    run("sample", folder / "model.safetensors", "--observation", folder / "series.csv", "-n", 1000, "-o", folder / "p.nc")
+    run("predict", folder / "p.nc", "-o", folder / "predictive.nc")
+    return folder
+
+
+FITTED = ["model.safetensors", "p.nc", "predictive.nc", "series.csv"]
 FULL = ["model.safetensors", "posterior.nc", "reference.nc", "series.csv", "calibration.nc"]
 CASES = {
     "full": (FULL, ["pair_plot", "series", "calibration", "learning_curve"]),
@@ -106,13 +125,16 @@ CASES = {
     "calibration": (["calibration.nc"], ["calibration"]),
 }
 
+FIGURES = {case: figures for case, (_, figures) in CASES.items()}
+FIGURES["fitted"] = ["pair_plot", "series", "one_step", "information", "learning_curve"]
+
 
 def report(catena, folder, files, *flags):
     return catena("report", *(folder / f for f in files), *flags, "--quiet")
 
 
 @pytest.fixture(scope="module")
-def pages(catena, program, material):
+def pages(catena, program, material, fitted):
     if not (program.parent / "share/catena/vega-bundle.js").exists():
         pytest.skip("Vega's JavaScript is not there: run tools/setup and configure the build again")
     made = {}
@@ -120,6 +142,8 @@ def pages(catena, program, material):
         made[case] = material / f"{case}.html"
         result = report(catena, material, files, "-o", made[case])
         assert (result.returncode, result.stderr) == (0, ""), case
+    made["fitted"] = fitted / "report.html"
+    assert report(catena, fitted, FITTED, "-o", made["fitted"]).returncode == 0
     return made
 
 
@@ -151,7 +175,8 @@ def open_page(browser, path, width, scheme="light"):
 
 
 @pytest.mark.parametrize(
-    ("case", "width"), [(case, 400) for case in CASES] + [(case, 1400) for case in ("full", "one", "ten", "odd")]
+    ("case", "width"),
+    [(case, 400) for case in FIGURES] + [(case, 1400) for case in ("full", "one", "ten", "odd", "fitted")],
 )
 def test_chromium_draws_every_figure_and_nothing_sticks_out(browser, pages, case, width):
     page, trouble = open_page(browser, pages[case], width)
@@ -161,7 +186,7 @@ def test_chromium_draws_every_figure_and_nothing_sticks_out(browser, pages, case
         "[...document.querySelectorAll('.plot')].map(p => ({name: p.dataset.figure, scroll: p.scrollWidth - p.clientWidth,"
         " width: p.querySelector('svg').getBoundingClientRect().width, paths: p.querySelectorAll('svg path').length}))"
     )
-    assert [figure["name"] for figure in figures] == CASES[case][1]
+    assert [figure["name"] for figure in figures] == FIGURES[case]
     for figure in figures:
         assert figure["width"] > 200 and figure["paths"] > 3, figure
         if not (case == "ten" and width == 400):  # six columns may scroll on a phone, inside their own box
@@ -267,6 +292,54 @@ def test_the_predictive_band_is_that_of_numpy(catena, material):
     drawn = [[row["y"] for row in band], [row["y"] for row in median], [row["y2"] for row in band]]
     assert np.allclose(drawn, expected, rtol=1e-8)
     assert [row["x"] for row in observed] == list(range(40))
+
+
+def test_predictive_series_start_at_the_data_and_have_the_simulators_spread(fitted):
+    predictive = arviz.from_netcdf(str(fitted / "predictive.nc"))
+    observed = predictive.observed_data["series"].values
+    run, one_step = (predictive.posterior_predictive[name].values[0] for name in ("series", "one_step"))
+    assert run.shape == one_step.shape == (200, 21, 1)
+    assert (run[:, 0] == observed[0]).all() and (one_step[:, 0] == observed[0]).all()
+    # x' = 0.9 x + θ + ε with ε ~ N(0, 1): 4,000 residuals of one step, whose spread is known to 0.011; the posterior of θ adds
+    # 1/√21 ≈ 0.22 at most, in squares 0.05. Five standard errors: false alarm 6e-7.
+    spread = (one_step[:, 1:, 0] - 0.9 * observed[None, :-1, 0]).std()
+    assert 1 - 0.06 < spread < np.sqrt(1.05) + 0.06
+
+
+def test_a_trained_density_stands_in_for_the_simulator(catena, fitted):
+    result = catena("predict", fitted / "p.nc", "--model", fitted / "model.safetensors", "-o", fitted / "stand_in.nc", "--quiet")
+    assert result.returncode == 0, result.stderr
+    ours, exact = (
+        arviz.from_netcdf(str(fitted / name)).posterior_predictive["one_step"].values[0, :, 1:, 0]
+        for name in ("stand_in.nc", "predictive.nc")
+    )
+    # Means over 4,000 draws each: standard error 0.022 of the difference, and the network's own error.
+    assert abs(ours.mean() - exact.mean()) < 0.25 and 0.8 < ours.std() / exact.std() < 1.25
+
+
+def test_contributions_of_transitions_add_up_to_the_variance_that_was_removed(catena, fitted):
+    result = report(catena, fitted, FITTED, "-o", fitted / "figures", "--format", "json")
+    assert result.returncode == 0, result.stderr
+    bars = json.loads((fitted / "figures/information.json").read_text())["concat"][0]["layer"][0]["data"]["values"]
+    assert [bar["x"] for bar in bars] == list(range(20))
+    # θ ~ N(0, 1) and 20 transitions with precision 1 each: 20/21 removed, 1/21 by each. 1,000 draws know 1 − Var and the sum
+    # to 5 %, and the network is trained for a moment.
+    total = sum(bar["y"] for bar in bars)
+    assert abs(total - 20 / 21) < 0.15
+    assert all(abs(bar["y"] - 1 / 21) < 0.03 for bar in bars)
+
+
+def test_a_model_of_another_simulator_is_a_note_and_no_failure(catena, material, fitted):
+    files = [fitted / "model.safetensors", material / "predictive.nc"]
+    result = catena("report", *files, "-o", material / "other.html", "--json")
+    assert result.returncode == 0, result.stderr
+    found = [f["text"] for f in json.loads(result.stdout)["findings"] if "information comes from is not shown" in f["text"]]
+    assert len(found) == 1 and "parameters" in found[0]
+
+
+def test_predict_needs_a_simulator(catena, material):
+    result = catena("predict", material / "posterior.nc", "--observation", material / "series.csv", "-o", material / "no.nc")
+    assert result.returncode == 2 and "names no built-in simulator" in result.stderr and result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("format", ["png", "svg", "json"])

@@ -28,6 +28,13 @@ Results everything() {
   results.truth = {0.1, NAN, 0.3};
   results.observed = files::Series{{"prey"}, Matrix(30, 1), {}};
   results.observed->values(4, 0) = NAN;
+  results.one_step = Predictive{Matrix(30, 1), Matrix(30, 1), Matrix(30, 1)};
+  for (double& value : results.one_step->high.values()) value = 1;
+  for (std::size_t t = 20; t < 30; ++t) results.observed->values(t, 0) = 2;  // outside
+  results.information.emplace();
+  results.information->parameters = {"p0", "p1", "p2"};
+  results.information->information = evaluate::Information{Matrix(29, 3), {0.9, 0.5, 0.1}, {0.01, 0.01, 0.01}};
+  results.information->information->contribution(3, 0) = 0.9;
   results.learning_curve = LearningCurve{{0, 1, 2}, {3, NAN, 1}, {3, 2, 1.5}, {}};
   results.calibration = Calibration{{"p0"}, {{9, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 5}}}};
   return results;
@@ -54,6 +61,20 @@ TEST(EveryFigure, IsDrawnFromItsResultsAndFromNoOthers) {
   many.posterior = draws(50, 9);
   for (const DrawnFigure& figure : draw_all(many)) drawn.insert(figure.name);
   for (const Figure& figure : figures()) EXPECT_TRUE(drawn.contains(std::string(figure.name))) << figure.name;
+}
+
+TEST(Findings, NameAMisfitAndWhatTheSeriesDoesNotTell) {
+  const Results results = everything();
+  const Streams streams(1);
+  std::string all;
+  for (const Finding& finding : findings(results, summarise(results, streams, Parallel(1)), streams)) {
+    all += fmt::format("{}: {}\n", name(finding.severity), finding.text);
+  }
+  // Rows 1 to 3 and 5 to 19 lie on the band's lower end, row 4 is missing, rows 20 to 29 lie outside: 18 of 28.
+  EXPECT_NE(all.find("warning: Of 28 observed values only 64 % lie inside"), std::string::npos) << all;
+  EXPECT_NE(all.find("note: The series says little about p2 (90 %)"), std::string::npos) << all;
+  EXPECT_NE(all.find("do not fit together for p1 (-0.50)"), std::string::npos) << all;
+  EXPECT_NE(all.find("comes from 1 of its 29 transitions"), std::string::npos) << all;
 }
 
 TEST(EveryFigure, UsesOnlyStylesOfTheTheme) {

@@ -71,26 +71,68 @@ TEST(EverySampler, DrawsFromTheExactPosteriorOfGaussianRwWithEverySchedule) {
   }
 }
 
-TEST(EverySampler, DrawsFromASkewedBimodalTarget) {
-  const Schedule schedule;
-  const MixtureScores source({{0.3, -1, 0.2}, {0.7, 0.8, 0.5}}, schedule);
-  compose::LocalPrecisions precision(1, 1);
-  precision(0, 0) = 1;
-  const auto score = compose::compose("gauss", {.source = &source, .schedule = schedule, .precisions = precision});
-  for (const Sampler& sampler : samplers()) {
-    SampleSettings settings{.sampler = std::string(sampler.name), .steps = 200, .end_width = 0.01};
-    const double n = 4000;
-    Draws draws = diffusion_sample(*score, 4000, settings, Streams(3), Parallel(2));
+/// A skewed target with two modes, one much narrower than the whole, and how far draws are from it.
+struct BimodalTarget {
+  Schedule schedule;
+  MixtureScores source{{{0.3, -1, 0.2}, {0.7, 0.8, 0.5}}, schedule};
+  std::unique_ptr<compose::SeriesScore> score;
+
+  BimodalTarget() {
+    compose::LocalPrecisions precision(1, 1);
+    precision(0, 0) = 1;
+    score = compose::compose("gauss", {.source = &source, .schedule = schedule, .precisions = precision});
+  }
+
+  /// √n D of Kolmogorov and Smirnov.
+  double distance(Draws draws) const {
     std::ranges::sort(draws.z.values());
-    double distance = 0;  // Kolmogorov–Smirnov
+    const auto n = static_cast<double>(draws.z.rows());
+    double distance = 0;
     for (std::size_t i = 0; i < draws.z.rows(); ++i) {
       const auto rank = static_cast<double>(i);
       const double u = source.cdf(draws.z(i, 0), 0);
       distance = std::max({distance, std::abs(u - rank / n), std::abs(u - (rank + 1) / n)});
     }
-    // √n D > 2.3 has probability 2 exp(−2 · 2.3²) = 5e-5; 5 samplers: 2.5e-4 for the whole test.
-    EXPECT_LT(distance * std::sqrt(n), 2.3) << sampler.name;
+    return distance * std::sqrt(n);
   }
+};
+
+TEST(EverySampler, DrawsFromASkewedBimodalTarget) {
+  const BimodalTarget target;
+  for (const Sampler& sampler : samplers()) {
+    SampleSettings settings{.sampler = std::string(sampler.name), .steps = 200, .end_width = 0.01};
+    const Draws draws = diffusion_sample(*target.score, 4000, settings, Streams(3), Parallel(2));
+    // √n D > 2.3 has probability 2 exp(−2 · 2.3²) = 5e-5; 7 samplers: 3.5e-4 for the whole test.
+    EXPECT_LT(target.distance(draws), 2.3) << sampler.name;
+  }
+}
+
+TEST(AdaptiveSteps, DrawFromASkewedBimodalTargetWithFewerEvaluationsForALooserTolerance) {
+  const BimodalTarget target;
+  for (const Sampler& sampler : samplers()) {
+    if (!sampler.adaptive()) continue;
+    std::size_t evaluations = 0;
+    for (const double tolerance : {0.002, 0.01}) {
+      SampleSettings settings{.sampler = std::string(sampler.name), .steps = 2000, .end_width = 0.01};
+      settings.tolerance = tolerance;
+      const Draws draws = diffusion_sample(*target.score, 4000, settings, Streams(3), Parallel(2));
+      EXPECT_EQ(draws.info.outcome, Outcome::ok);
+      EXPECT_LT(target.distance(draws), 2.3) << sampler.name << ", " << tolerance;  // 6 tests: false alarm 3e-4
+      if (evaluations > 0) {
+        EXPECT_LT(draws.info.evaluations, evaluations) << sampler.name;
+      }
+      evaluations = draws.info.evaluations;
+    }
+  }
+}
+
+TEST(AdaptiveSteps, SayWhenTheyWereNotEnough) {
+  const BimodalTarget target;
+  SampleSettings settings{.sampler = "stochastic_heun", .steps = 10};
+  settings.tolerance = 1e-4;
+  EXPECT_EQ(diffusion_sample(*target.score, 10, settings, Streams(1), Parallel(1)).info.outcome, Outcome::step_limit);
+  settings.sampler = "euler_maruyama";
+  EXPECT_THROW(diffusion_sample(*target.score, 10, settings, Streams(1), Parallel(1)), InputError);
 }
 
 TEST(EverySampler, GivesTheSameBitsForAnyNumberOfThreads) {
@@ -116,8 +158,8 @@ TEST(EverySampler, CountsItsEvaluations) {
   for (const Sampler& sampler : samplers()) {
     const Draws draws =
         diffusion_sample(*score, 10, {.sampler = std::string(sampler.name), .steps = 7}, Streams(1), Parallel(1));
-    // One to find the start, the stages of each of 7 steps, one for Tweedie.
-    EXPECT_EQ(draws.info.evaluations, 2 + 7 * static_cast<std::size_t>(sampler.stages));
+    // One to find the start, the stages and Langevin steps of each of 7 steps, one for Tweedie.
+    EXPECT_EQ(draws.info.evaluations, 2 + 7 * static_cast<std::size_t>(sampler.stages + sampler.corrections));
   }
 }
 
@@ -156,7 +198,8 @@ TEST(DiffusionSample, ReportsParticlesThatLeftTheFiniteRange) {
 TEST(DiffusionSample, KeepsParticlesWithinWhatThePriorAllowsAndCountsTheCuts) {
   const ExplodingScores source;
   const auto score = compose::compose("fnpe", {.source = &source});
-  const Draws draws = diffusion_sample(*score, 20, {.steps = 10, .largest_z = 3}, Streams(1), Parallel(1));
+  const Draws draws =
+      diffusion_sample(*score, 20, {.sampler = "euler_maruyama", .steps = 10, .largest_z = 3}, Streams(1), Parallel(1));
   EXPECT_EQ(draws.info.outcome, Outcome::ok);
   EXPECT_EQ(draws.info.cuts, 20U * 11U);  // every step and the last one, of every particle
   for (const double z : draws.z.values()) EXPECT_NEAR(std::abs(z), 3, 1e-12);

@@ -5,14 +5,15 @@
 
 #include <cmath>
 
-#include "catena/sample/fnle_posterior.h"
+#include "catena/sample/posterior.h"
 #include "sample/mcmc_targets.h"
 #include "train/exact_density.h"
 
 namespace catena::sample {
 namespace {
 
-/// log N(z; 0, 1) + Σ_t log N(y_t; |z|, 1): two modes at ± the mean of the y, equal by symmetry, or unequal with a pull.
+/// log N(z; 0, 1) + Σ_t log N(y_t; |z|, 1): two modes at ± the mean of the y, equal by symmetry, or unequal with a
+/// pull.
 class FoldedTarget final : public Target {
  public:
   FoldedTarget(std::size_t terms, double mean, double pull) : terms_(terms), mean_(mean), pull_(pull) {}

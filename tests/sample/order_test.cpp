@@ -40,7 +40,7 @@ TEST(EverySampler, OfTheProbabilityFlowHasItsOrderOnAMixture) {
     const MixtureScores source({{0.4, -0.6, 0.5}, {0.6, 0.9, 0.7}}, schedule);
     const auto score = plain(source, schedule, 1);
     for (const Sampler& sampler : samplers()) {
-      if (sampler.stages == 0 || sampler.stochastic()) continue;
+      if (sampler.stochastic()) continue;
       std::vector<double> counts, errors;
       for (const std::size_t steps : {40, 80, 160, 320}) {
         const std::vector<Level> path = levels(schedule, steps, end_eta);
@@ -65,7 +65,7 @@ TEST(EverySampler, OfTheProbabilityFlowHasItsOrderOnAMixture) {
 /// its coefficients show when it is given unit vectors in place of noise.
 std::pair<double, double> mean_and_variance(const compose::SeriesScore& score, const Sampler& sampler,
                                             const std::vector<Level>& path, double mean, double variance) {
-  const auto draws = static_cast<std::size_t>(sampler.stochastic());
+  const std::size_t draws = (sampler.stochastic() && sampler.predicts() ? 1 : 0) + sampler.corrections;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) {
     // Rows: y = 0 and y = 1 without noise, then y = 0 with the k-th draw equal to one.
     Matrix y(2 + draws, 1);
@@ -91,6 +91,7 @@ TEST(EverySampler, HasItsOrderInTheMomentsOfAGaussian) {
   const MixtureScores source({{1, mu, sd}}, schedule);
   const auto score = plain(source, schedule, 1 / (sd * sd));
   for (const Sampler& sampler : samplers()) {
+    if (sampler.order == 0) continue;
     std::vector<double> counts, variance_errors;
     for (const std::size_t steps : {80, 160, 320, 640}) {
       const std::vector<Level> path = levels(schedule, steps, end_eta);
@@ -102,6 +103,25 @@ TEST(EverySampler, HasItsOrderInTheMomentsOfAGaussian) {
       EXPECT_NEAR(mean, mu, 1e-9) << sampler.name;
     }
     EXPECT_NEAR(observed_order(counts, variance_errors), sampler.order, 0.2) << sampler.name;
+  }
+}
+
+TEST(AnnealedLangevin, LeavesTheExcessOfVarianceThatItsStepsAndLevelsExplain) {
+  const Schedule schedule;
+  const double mu = 0.7, sd = 0.4, rate = LangevinSteps{}.rate;
+  const MixtureScores source({{1, mu, sd}}, schedule);
+  const auto score = plain(source, schedule, 1 / (sd * sd));
+  const Sampler& sampler = samplers().at("test", "annealed_langevin");
+  for (const std::size_t steps : {80, 160, 320, 640}) {
+    const std::vector<Level> path = levels(schedule, steps, end_eta);
+    const double start = sd * sd + path.front().eta * path.front().eta, exact = sd * sd + end_eta * end_eta;
+    const auto [mean, variance] = mean_and_variance(*score, sampler, path, mu, start);
+    EXPECT_NEAR(mean, mu, 1e-9);
+    const double ratio = std::log(path[0].eta / path[1].eta);
+    const double from_levels = 2 * ratio / (rate * sampler.corrections);
+    const double from_steps = 0.5 * rate * end_eta * end_eta / exact;
+    // Both are leading terms; what they leave out is smaller by a factor of the same size.
+    EXPECT_NEAR(variance / exact - 1, from_levels + from_steps, 0.5 * (from_levels + from_steps)) << steps;
   }
 }
 

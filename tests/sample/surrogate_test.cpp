@@ -34,7 +34,9 @@ TEST(Monomials, AreAllUpToTheirDegreeWithTheirDerivatives) {
 
 /// log p is a polynomial of degree 4 here, so the fit is exact to rounding, from gradients as from values alone.
 TEST(Surrogate, IsExactForAPolynomialOfItsDegree) {
-  const auto log_density = [](double x, double y) { return 1.5 - x * x - 0.3 * x * y - y * y - 0.1 * x * x * y - 0.05 * y * y * y * y; };
+  const auto log_density = [](double x, double y) {
+    return 1.5 - x * x - 0.3 * x * y - y * y - 0.1 * x * x * y - 0.05 * y * y * y * y;
+  };
   const PointTarget values(2, [&](std::span<const double> z) { return log_density(z[0], z[1]); });
   const PointTarget gradients(2, [&](std::span<const double> z, std::span<double> gradient) {
     gradient[0] = -2 * z[0] - 0.3 * z[1] - 0.2 * z[0] * z[1];

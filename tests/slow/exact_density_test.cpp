@@ -1,9 +1,9 @@
-// FNLE's chains with the exact density in place of the network: for every task whose density has a closed form they draw
-// from the same posterior as the exact reference.
+// FNLE's chains with the exact density in place of the network: for every task whose density has a closed form they
+// draw from the same posterior as the exact reference.
 //
 // Both sets are 1,000 near-independent draws; the share of one set at or below a quantile of the other has deviation
-// √(2 q(1−q)/n), times 1.3 because draws of a chain are not quite independent. Checks at 5 of these, some 150 of them: a
-// false alarm in 1e-4. Seeds are fixed.
+// √(2 q(1−q)/n), times 1.3 because draws of a chain are not quite independent. Checks at 5 of these, some 150 of them:
+// a false alarm in 1e-4. Seeds are fixed.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

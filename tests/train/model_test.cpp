@@ -77,13 +77,14 @@ TEST(ModelFile, IsRefusedIfItsWeightsDoNotFitItsSettings) {
     EXPECT_THROW(compose::network_scores(compose::ScoreModel(model), series), InputError);
   };
   TrainedModel bad = good;
-  bad.networks["score.0"].weights.pop_back();
+  bad.networks[good.main_network].weights.pop_back();
   refused(bad);
   bad = good;
-  std::get<std::vector<float>>(bad.networks["score.0"].weights[0].values)[0] = std::numeric_limits<float>::quiet_NaN();
+  std::get<std::vector<float>>(bad.networks[good.main_network].weights[0].values)[0] =
+      std::numeric_limits<float>::quiet_NaN();
   refused(bad);
   bad = good;
-  bad.settings["width"] = 13;
+  bad.settings["density_width"] = 13;
   refused(bad);
   bad = good;
   bad.settings["network"] = "convolutional";
@@ -92,7 +93,7 @@ TEST(ModelFile, IsRefusedIfItsWeightsDoNotFitItsSettings) {
   bad.settings["schedule"] = "steep";
   refused(bad);
   bad = good;
-  bad.networks.erase("score.0");
+  bad.networks.erase(good.main_network);
   refused(bad);
   bad = good;
   bad.method = "fnle";

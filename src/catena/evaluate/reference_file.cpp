@@ -116,4 +116,21 @@ bool ReferenceCache::store(const nlohmann::json& request, ConstMatrixView series
   return true;
 }
 
+FoundReference find_reference(const tasks::Task& task, ConstMatrixView series, std::size_t n, std::uint64_t seed,
+                              const ReferenceSettings& settings, const std::optional<ReferenceCache>& cache,
+                              const Parallel& parallel, Progress& progress) {
+  const auto likelihood = tasks::series_likelihood(task, series);  // checks the series
+  const nlohmann::json request = reference_request(task, n, seed, settings);
+  FoundReference found;
+  if (cache) found.group = cache->find(request, series);
+  found.cached = found.group.has_value();
+  if (found.cached) return found;
+  const Reference reference = sample_reference(*likelihood, n, settings, Streams(seed), parallel, progress);
+  found.outcome = reference.outcome;
+  if (found.outcome != Outcome::ok) return found;
+  found.group = reference_group(task, series, request, reference);
+  if (cache) cache->store(request, series, *found.group);
+  return found;
+}
+
 }  // namespace catena::evaluate

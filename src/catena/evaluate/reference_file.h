@@ -44,4 +44,15 @@ class ReferenceCache {
   std::filesystem::path directory_;
 };
 
+struct FoundReference {
+  Outcome outcome = Outcome::ok;
+  std::optional<files::Group> group;  // none unless the outcome is ok
+  bool cached = false;
+};
+
+/// The reference of a series: from the cache, if there is one and it has it, or sampled and then kept there.
+FoundReference find_reference(const tasks::Task& task, ConstMatrixView series, std::size_t n, std::uint64_t seed,
+                              const ReferenceSettings& settings, const std::optional<ReferenceCache>& cache,
+                              const Parallel& parallel, Progress& progress);
+
 }  // namespace catena::evaluate

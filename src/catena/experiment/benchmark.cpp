@@ -13,7 +13,6 @@
 #include "catena/sample/posterior.h"
 #include "catena/simulate/transitions.h"
 #include "catena/tasks/observe.h"
-#include "catena/tasks/task_density.h"
 #include "catena/train/method.h"
 
 namespace catena::experiment {
@@ -31,24 +30,16 @@ double peak_megabytes() {
 
 /// Draws of the exact posterior, from the user's cache where they are there.
 Matrix reference_draws(const tasks::Task& task, ConstMatrixView series, std::size_t n, const Parallel& parallel) {
-  const auto request = evaluate::reference_request(task, n, reference_seed, {});
-  const auto cache = evaluate::ReferenceCache::of_user();
-  std::optional<files::Group> group = cache ? cache->find(request, series) : std::nullopt;
-  if (!group) {
-    const auto likelihood = tasks::series_likelihood(task, series);
-    const evaluate::Reference reference =
-        evaluate::sample_reference(*likelihood, n, {}, Streams(reference_seed), parallel, silent_progress());
-    if (reference.outcome != Outcome::ok) {
-      throw InputError(fmt::format("experiment: the reference of {} did not become healthy: {}", task.name,
-                                   advice(reference.outcome)));
-    }
-    group = evaluate::reference_group(task, series, request, reference);
-    if (cache) cache->store(request, series, *group);
+  const evaluate::FoundReference found = evaluate::find_reference(
+      task, series, n, reference_seed, {}, evaluate::ReferenceCache::of_user(), parallel, silent_progress());
+  if (!found.group) {
+    throw InputError(
+        fmt::format("experiment: the reference of {} did not become healthy: {}", task.name, advice(found.outcome)));
   }
   Matrix draws(n, task.prior.size());
   for (std::size_t i = 0; i < draws.cols(); ++i) {
     const auto& values =
-        std::get<std::vector<double>>(group->group("posterior").variable(task.prior.names()[i]).values);
+        std::get<std::vector<double>>(found.group->group("posterior").variable(task.prior.names()[i]).values);
     for (std::size_t k = 0; k < n; ++k) draws(k, i) = values.at(k);
   }
   return draws;

@@ -69,7 +69,8 @@ std::string times(const std::vector<Row>& rows) {
 
 }  // namespace
 
-void write_results_page(const std::filesystem::path& path, const std::vector<Row>& rows, const std::string& directory) {
+void write_results_page(const std::filesystem::path& path, const std::vector<Row>& rows, const std::string& directory,
+                        const std::vector<std::filesystem::path>& pictures) {
   std::set<std::uint64_t> budgets, seeds;
   std::set<std::uint64_t> observations;
   for (const Row& row : rows) {
@@ -93,6 +94,12 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
   text +=
       fmt::format("\n## Time\n\nSeconds on the machine of the sweep, all its threads, others at work beside it.\n\n{}",
                   times(rows));
+  if (!pictures.empty()) text += "\n## Figures\n\nDashed: the paper's numbers.\n";
+  for (const std::filesystem::path& picture : pictures) {
+    const std::filesystem::path link =
+        picture.lexically_proximate(path.parent_path().empty() ? "." : path.parent_path());
+    text += fmt::format("\n![{}]({})\n", picture.stem().string(), link.generic_string());
+  }
   files::write_file(path, text);
 }
 

@@ -9,6 +9,8 @@
 
 namespace catena::experiment {
 
-void write_results_page(const std::filesystem::path& path, const std::vector<Row>& rows, const std::string& directory);
+/// `pictures` are shown at the end; `directory` is where the rows are, for the sentence that says so.
+void write_results_page(const std::filesystem::path& path, const std::vector<Row>& rows, const std::string& directory,
+                        const std::vector<std::filesystem::path>& pictures = {});
 
 }  // namespace catena::experiment

@@ -13,6 +13,8 @@ namespace catena::report {
 Figure pair_plot_figure();
 Figure marginals_figure();
 Figure series_figure();
+Figure one_step_figure();
+Figure information_figure();
 Figure calibration_figure();
 Figure learning_curve_figure();
 
@@ -21,6 +23,8 @@ const Registry<Figure>& figures() {
                                                        pair_plot_figure(),
                                                        marginals_figure(),
                                                        series_figure(),
+                                                       one_step_figure(),
+                                                       information_figure(),
                                                        calibration_figure(),
                                                        learning_curve_figure(),
                                                    });

@@ -6,39 +6,13 @@
 #include <cmath>
 
 #include "catena/evaluate/calibration.h"
+#include "catena/report/finding_list.h"
 
 namespace catena::report {
 
 namespace {
 
-class Findings {
- public:
-  template <class... Values>
-  void add(Severity severity, fmt::format_string<Values...> text, Values&&... values) {
-    list_.push_back({severity, fmt::format(text, std::forward<Values>(values)...)});
-  }
-  std::vector<Finding> sorted() && {
-    std::ranges::stable_sort(list_, std::greater(), &Finding::severity);
-    return std::move(list_);
-  }
-
- private:
-  std::vector<Finding> list_;
-};
-
-/// "a, b and 3 more"
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 4;
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < most; ++i) {
-    const bool last = i + 1 == names.size();
-    text += (i == 0 ? "" : last ? " and " : ", ") + names[i];
-  }
-  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
-  return text;
-}
-
-void judge_draws(const DrawSet& posterior, const Summary& summary, Findings& found) {
+void judge_draws(const DrawSet& posterior, const Summary& summary, FindingList& found) {
   if (posterior.outcome && *posterior.outcome != Outcome::ok) {
     found.add(Severity::warning, "The sampler reports {}: {}.", catena::name(*posterior.outcome),
               advice(*posterior.outcome));
@@ -64,7 +38,7 @@ void judge_draws(const DrawSet& posterior, const Summary& summary, Findings& fou
 }
 
 /// The limits are those of Vehtari et al. 2021 (docs/refs.bib: vehtari2021): R-hat below 1.01, 400 effective draws.
-void judge_chains(const Summary& summary, std::size_t draws, Findings& found) {
+void judge_chains(const Summary& summary, std::size_t draws, FindingList& found) {
   constexpr double largest_r_hat = 1.01, least_ess = 400;
   const ParameterSummary *worst_r_hat = nullptr, *worst_ess = nullptr;
   for (const ParameterSummary& row : summary.parameters) {
@@ -92,7 +66,7 @@ void judge_chains(const Summary& summary, std::size_t draws, Findings& found) {
 }
 
 /// C2ST's standard error is about ½/√(2m) with m draws of each set: every one of the 2m is classified once.
-void judge_comparison(const Summary& summary, Findings& found) {
+void judge_comparison(const Summary& summary, FindingList& found) {
   if (!summary.comparison) return;
   if (summary.comparison->c2st) {
     const double c2st = *summary.comparison->c2st;
@@ -132,7 +106,7 @@ void judge_comparison(const Summary& summary, Findings& found) {
   }
 }
 
-void judge_truth(const Summary& summary, Findings& found) {
+void judge_truth(const Summary& summary, FindingList& found) {
   std::vector<std::string> far;
   std::size_t known = 0;
   for (const ParameterSummary& row : summary.parameters) {
@@ -151,7 +125,7 @@ void judge_truth(const Summary& summary, Findings& found) {
 }
 
 /// Means over a twentieth of the curve stand against the noise of single steps.
-void judge_learning(const LearningCurve& curve, Findings& found) {
+void judge_learning(const LearningCurve& curve, FindingList& found) {
   std::vector<double> losses, steps;
   const std::vector<double>& source = curve.held_out_loss.empty() ? curve.train_loss : curve.held_out_loss;
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -195,7 +169,7 @@ void judge_learning(const LearningCurve& curve, Findings& found) {
   }
 }
 
-void judge_calibration(const Calibration& calibration, const Streams& streams, Findings& found) {
+void judge_calibration(const Calibration& calibration, const Streams& streams, FindingList& found) {
   std::vector<std::string> outside;
   double excess = 0;
   for (std::size_t p = 0; p < calibration.ranks.size(); ++p) {
@@ -225,17 +199,34 @@ std::string_view name(Severity severity) {
   return severity == Severity::good ? "good" : severity == Severity::note ? "note" : "warning";
 }
 
+void FindingList::sort() { std::ranges::stable_sort(list, std::greater(), &Finding::severity); }
+
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < most; ++i) {
+    const bool last = i + 1 == names.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + names[i];
+  }
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
 std::vector<Finding> findings(const Results& results, const Summary& summary, const Streams& streams) {
-  Findings found;
+  FindingList found;
   if (results.posterior) {
     judge_draws(*results.posterior, summary, found);
     judge_chains(summary, results.posterior->values.rows(), found);
     judge_comparison(summary, found);
     judge_truth(summary, found);
   }
+  judge_range(results, found);
+  judge_predictive(results, found);
+  judge_information(results, found);
   if (results.calibration) judge_calibration(*results.calibration, streams, found);
   if (results.learning_curve) judge_learning(*results.learning_curve, found);
-  return std::move(found).sorted();
+  found.sort();
+  return std::move(found.list);
 }
 
 }  // namespace catena::report

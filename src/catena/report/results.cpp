@@ -12,6 +12,7 @@
 #include "catena/files/netcdf.h"
 #include "catena/files/safetensors.h"
 #include "catena/report/summary.h"
+#include "catena/sample/draws_file.h"
 
 namespace catena::report {
 
@@ -136,26 +137,10 @@ DrawSet in_order_of(const DrawSet& posterior, DrawSet reference) {
   return result;
 }
 
-/// The series that the draws were made for, as the file keeps it: (time, state), with the states' names.
-std::optional<files::Series> observed_in(const Group& root) {
-  const Group* group = find_group(root, "observed_data");
-  const Variable* variable = group == nullptr ? nullptr : find_variable(*group, "series");
-  if (variable == nullptr || variable->dimensions.size() != 2) return std::nullopt;
-  const std::size_t rows = group->dimension(variable->dimensions[0]), cols = group->dimension(variable->dimensions[1]);
-  const std::vector<double> values = numbers(*variable);
-  if (values.size() != rows * cols) return std::nullopt;
-  files::Series series{{}, Matrix(rows, cols), {}};
-  std::ranges::copy(values, series.values.values().begin());
-  if (const Variable* names = find_variable(*group, variable->dimensions[1])) {
-    if (const auto* texts = std::get_if<std::vector<std::string>>(&names->values)) series.names = *texts;
-  }
-  return series;
-}
-
-/// ArviZ's group `posterior_predictive`, variable `series` (chain, draw, time, state).
-std::optional<Predictive> predictive_in(const Group& root) {
+/// A variable of ArviZ's group `posterior_predictive` over (chain, draw, time, state).
+std::optional<Predictive> predictive_in(const Group& root, std::string_view name) {
   const Group* group = find_group(root, "posterior_predictive");
-  const Variable* variable = group == nullptr ? nullptr : find_variable(*group, "series");
+  const Variable* variable = group == nullptr ? nullptr : find_variable(*group, name);
   if (variable == nullptr || variable->dimensions.size() != 4) return std::nullopt;
   const std::size_t rows = group->dimension(variable->dimensions[2]), cols = group->dimension(variable->dimensions[3]);
   const std::vector<double> values = numbers(*variable);
@@ -293,6 +278,7 @@ class Reader {
 
   void read_model(const path& file) {
     files::TensorFile model = files::read_safetensors(file);
+    results_.model = file;
     results_.learning_curve = learning_curve_in(model.metadata);
     json record = json::object();  // what a reader asks for; curves and ranges would fill pages
     for (const char* key : {"catena_version", "method", "settings", "training", "seed", "transitions", "notes"}) {
@@ -328,6 +314,11 @@ class Reader {
     add(file, "true values", std::move(record));
   }
 
+  void take_predictive(const Group& root) {
+    if (auto run = predictive_in(root, "series")) results_.predictive = std::move(run);
+    if (auto ahead = predictive_in(root, "one_step")) results_.one_step = std::move(ahead);
+  }
+
   void read_netcdf(const path& file) {
     const Group root = files::read_netcdf(file);
     if (find_group(root, "posterior") != nullptr) {
@@ -337,18 +328,24 @@ class Reader {
       const bool first = !results_.posterior;
       if (first) {
         results_.posterior = std::move(set);
-        results_.predictive = predictive_in(root);
+        take_predictive(root);
       } else {
         results_.reference = in_order_of(*results_.posterior, std::move(set));
       }
-      if (!observed_beside_draws_) observed_beside_draws_ = observed_in(root);
+      if (!observed_beside_draws_) observed_beside_draws_ = sample::observed_in(root);
       add(file, first ? "posterior" : "reference", record_of(root.attributes));
+    } else if (find_group(root, "posterior_predictive") != nullptr) {
+      take_predictive(root);
+      if (!observed_beside_draws_) observed_beside_draws_ = sample::observed_in(root);
+      add(file, "predictive", record_of(root.attributes));
     } else if (find_variable(root, "rank") != nullptr) {
       results_.calibration = read_calibration(file, root);
       add(file, "calibration", record_of(root.attributes));
     } else {
-      check::fail(function, file.string(), "a netCDF file with neither a group `posterior` nor a variable `rank`",
-                  "draws or a calibration");
+      check::fail(function, file.string(),
+                  "a netCDF file with neither a group `posterior` or `posterior_predictive` nor a "
+                  "variable `rank`",
+                  "draws, predictive series or a calibration");
     }
   }
 

@@ -11,6 +11,7 @@
 #include "catena/core/array.h"
 #include "catena/core/outcome.h"
 #include "catena/evaluate/calibration.h"
+#include "catena/evaluate/information.h"
 #include "catena/files/csv.h"
 #include "catena/sample/chain_health.h"
 
@@ -36,6 +37,13 @@ struct Predictive {
   Matrix low, median, high;  ///< 5 %, 50 %, 95 %
 };
 
+/// The local estimates of the model at the draws, as far as they could be asked (report/information.h).
+struct InformationResult {
+  std::optional<evaluate::Information> information;
+  std::vector<std::string> parameters;
+  std::string trouble;  ///< why there is none: one sentence; else empty
+};
+
 struct Calibration {
   std::vector<std::string> parameters;
   std::vector<evaluate::Ranks> ranks;  ///< one per parameter
@@ -44,7 +52,8 @@ struct Calibration {
 /// A file that went into the report, and what it says about how it was made.
 struct Source {
   std::string file;
-  std::string kind;  ///< "posterior", "reference", "model", "series", "true values", "calibration"
+  std::string kind;  ///< "posterior", "reference", "model", "series", "predictive", "true values",
+                     ///< "calibration"
   nlohmann::json record = nlohmann::json::object();
 };
 
@@ -52,15 +61,19 @@ struct Results {
   std::optional<DrawSet> posterior, reference;  ///< the reference's columns in the order of the posterior's
   std::vector<double> truth;                    ///< in the order of the posterior's parameters, NaN = unknown; or empty
   std::optional<files::Series> observed;
-  std::optional<Predictive> predictive;
+  std::optional<Predictive> predictive;  ///< on and on from x⁰
+  std::optional<Predictive> one_step;    ///< one step ahead of each observed state
+  std::optional<InformationResult> information;
   std::optional<LearningCurve> learning_curve;
   std::optional<Calibration> calibration;
   std::vector<Source> sources;
+  std::filesystem::path model;  ///< the model's file; empty if there is none
 };
 
 /// Tells the files apart by what is in them, whatever their order: a safetensors file is a model, CSV an observed
-/// series (true values in the .json beside it), JSON true values, netCDF with ranks a calibration, and netCDF with
-/// ArviZ's group `posterior` first the posterior, then the reference.
+/// series (true values in the .json beside it), JSON true values, netCDF with ranks a calibration, netCDF with ArviZ's
+/// group `posterior` first the posterior, then the reference, and with `posterior_predictive` alone what `catena
+/// predict` wrote.
 Results read_results(const std::vector<std::filesystem::path>& files);
 
 /// "lotka_volterra", if one of the sources names the task; empty otherwise.

@@ -52,6 +52,7 @@ nlohmann::json vega_config(const Palette& p) {
       {"panel", {{"stroke", p.line}, {"strokeWidth", 1}}},
       {"series_dots", dots(p.reference, 14, 1)},
       {"number", {{"color", p.muted}, {"fontSize", 12}, {"align", "center"}, {"baseline", "middle"}}},
+      {"bar", area(p.posterior, 0.75)},
       {"band", area(p.muted, 0.2)},
       {"zero", line(p.muted, 1)},
       {"faint", line(p.muted, 1.3)},

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/core/check.h"
 #include "catena/core/stopwatch.h"
@@ -56,6 +57,7 @@ class Run {
     info().chains = static_cast<std::size_t>(settings_.chains);
     find_start();
     info().outcome = start_.outcome;
+    before_steps_ = static_cast<double>(target_.counts().evaluations);
     if (start_.outcome == Outcome::ok) sample();
     info().evaluations = target_.counts().evaluations;
     info().gradients = target_.counts().gradients;
@@ -95,10 +97,10 @@ class Run {
     std::size_t length = first_length();
     Round last;
     for (int failures = 0;;) {
-      run(length);
+      run(std::min(length, affordable_steps()));
       const Round round = examine();
       if (round.r_hat <= settings_.largest_r_hat && round.ess >= wanted_ess_) break;
-      if (info().steps >= static_cast<std::size_t>(settings_.most_steps)) {
+      if (info().steps >= static_cast<std::size_t>(settings_.most_steps) || affordable_steps() == least_steps) {
         info().outcome = Outcome::not_mixed;
         break;
       }
@@ -127,6 +129,16 @@ class Run {
       }
     }
     result_.z = thin(traces(), draws_);
+  }
+
+  /// How many more steps most_evaluations allows, by what steps have cost so far; at least so many as can be examined.
+  static constexpr std::size_t least_steps = 8;
+  std::size_t affordable_steps() const {
+    if (settings_.most_evaluations == 0) return std::numeric_limits<std::size_t>::max();
+    const auto used = static_cast<double>(target_.counts().evaluations);
+    const double left = static_cast<double>(settings_.most_evaluations) - used;
+    const double cost = (used - before_steps_) / static_cast<double>(std::max<std::size_t>(info().steps, 1));
+    return std::max(least_steps, static_cast<std::size_t>(std::max(0.0, left) / std::max(cost, 1.0)));
   }
 
   /// All chains teach the kernel together, so one alone needs more steps; a step size takes some dozens in any case.
@@ -254,6 +266,7 @@ class Run {
   std::unique_ptr<Kernel> kernel_;
   McmcDraws result_;
   double accepted_ = 0, kept_steps_ = 0;
+  double before_steps_ = 0;  // evaluations by the start
 };
 
 }  // namespace

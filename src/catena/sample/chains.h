@@ -33,6 +33,7 @@ struct McmcSettings {
   int warm_up = -1;
   int round = 32;
   int most_steps = 100'000;
+  int most_evaluations = 0;
   double largest_r_hat = 1.01;
   double ess_per_draw = 1;
   double least_ess = 400;
@@ -58,6 +59,8 @@ struct McmcSettings {
     visit(c.round, "round", "least number of steps before the chains are examined; doubled until they agree",
           at_least(8));
     visit(c.most_steps, "most_steps", "steps of each chain after which it ends, mixed or not", at_least(8));
+    visit(c.most_evaluations, "most_evaluations",
+          "densities of all chains together after which it ends, mixed or not; 0: no limit", at_least(0));
     visit(c.largest_r_hat, "largest_r_hat", "largest rank-normalised split R-hat of chains that agree", at_least(1.0));
     visit(c.ess_per_draw, "ess_per_draw", "effective draws wanted for each draw returned", not_negative());
     visit(c.least_ess, "least_ess", "least bulk and tail effective sample size", not_negative());

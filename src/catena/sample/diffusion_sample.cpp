@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catena/core/check.h"
-#include "catena/sample/engine.h"
+#include "catena/sample/adaptive.h"
 
 namespace catena::sample {
 namespace {
@@ -20,12 +20,18 @@ struct BlockInfo {
 BlockInfo run_block(const compose::SeriesScore& score, const Sampler& sampler, const SampleSettings& settings,
                     const std::vector<Level>& path, Stream stream, MatrixView y) {
   const Noise noise = [&](std::span<double> out) { stream.fill_normal(out); };
-  Engine engine(score, sampler, y.rows, settings.largest_z);
+  Engine engine(score, sampler, y.rows, settings.largest_z, settings.langevin);
   engine.start(path.front(), y, noise);
-  for (std::size_t i = 0; i + 1 < path.size(); ++i) engine.step(path[i], path[i + 1], y, noise);
+  Outcome steps = Outcome::ok;
+  if (settings.tolerance > 0) {
+    steps = adaptive_steps(engine, score, sampler, path.front(), path.back(),
+                           {settings.tolerance, static_cast<std::size_t>(settings.steps)}, y, noise);
+  } else {
+    for (std::size_t i = 0; i + 1 < path.size(); ++i) engine.step(path[i], path[i + 1], y, noise);
+  }
   if (settings.denoise) engine.denoise(path.back(), y);
 
-  BlockInfo info{engine.outcome(), engine.evaluations(), 0, engine.cuts()};
+  BlockInfo info{engine.outcome() == Outcome::ok ? steps : engine.outcome(), engine.evaluations(), 0, engine.cuts()};
   for (std::size_t p = 0; p < y.rows; ++p) {
     info.diverged += !std::ranges::all_of(y.row(p), [](double value) { return std::isfinite(value); });
   }
@@ -47,6 +53,8 @@ Draws diffusion_sample(const compose::SeriesScore& score, std::size_t draws, con
   check_config("sample", settings);
   check::at_least("sample", "draws", draws, std::size_t{1});
   const Sampler& sampler = samplers().at("sample", settings.sampler);
+  check::that(settings.tolerance == 0 || sampler.adaptive(), "sample", "the sampler of adaptive steps", sampler.name,
+              "one that estimates its error (stochastic_heun, heun, ralston3)");
   const diffusion::Schedule& schedule = score.schedule();
   const double end_eta = std::max(settings.end_width * score.shape().narrowest(), schedule.eta(settings.smallest_a));
   const std::vector<Level> path = levels(schedule, static_cast<std::size_t>(settings.steps), end_eta);

@@ -1,5 +1,7 @@
 #include "catena/sample/draws_file.h"
 
+#include <algorithm>
+
 #include "catena/core/check.h"
 #include "catena/core/version.h"
 
@@ -27,13 +29,41 @@ files::Group draws_group(const std::vector<std::string>& parameter_names, ConstM
     posterior.variables.push_back({parameter_names[i], {"chain", "draw"}, std::move(values)});
   }
   posterior.attributes = {{"inference_library", "catena"}, {"inference_library_version", std::string(version())}};
+  return {.name = "", .groups = {std::move(posterior), observed_group(state_names, series)}};
+}
 
+files::Group observed_group(const std::vector<std::string>& state_names, ConstMatrixView series) {
   files::Group observed{.name = "observed_data", .dimensions = {{"time", series.rows}, {"state", series.cols}}};
   std::vector<double> values;
   for (std::size_t t = 0; t < series.rows; ++t) values.insert(values.end(), series.row(t).begin(), series.row(t).end());
   observed.variables.push_back({"state", {"state"}, state_names});
   observed.variables.push_back({"series", {"time", "state"}, std::move(values)});
-  return {.name = "", .groups = {std::move(posterior), std::move(observed)}};
+  return observed;
+}
+
+std::optional<files::Series> observed_in(const files::Group& root) {
+  const auto group = std::ranges::find(root.groups, "observed_data", &files::Group::name);
+  if (group == root.groups.end() || !group->contains("series")) return std::nullopt;
+  const files::Variable& variable = group->variable("series");
+  if (variable.dimensions.size() != 2) return std::nullopt;
+  const std::size_t rows = group->dimension(variable.dimensions[0]), cols = group->dimension(variable.dimensions[1]);
+  files::Series series{{}, Matrix(rows, cols), {}};
+  const bool numeric = std::visit(
+      [&](const auto& values) {
+        if constexpr (std::is_convertible_v<decltype(values[0]), double>) {
+          if (values.size() != rows * cols) return false;
+          std::ranges::transform(values, series.values.data(), [](auto v) { return static_cast<double>(v); });
+          return true;
+        }
+        return false;
+      },
+      variable.values);
+  if (!numeric) return std::nullopt;
+  if (group->contains(variable.dimensions[1])) {
+    const files::Variable& names = group->variable(variable.dimensions[1]);
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&names.values)) series.names = *texts;
+  }
+  return series;
 }
 
 }  // namespace catena::sample

@@ -25,11 +25,14 @@ std::vector<Level> levels(const diffusion::Schedule& schedule, std::size_t steps
   return result;
 }
 
-Engine::Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles, double largest)
-    : score_(score), sampler_(sampler), largest_(largest) {
+Engine::Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles, double largest,
+               const LangevinSteps& langevin)
+    : score_(score), sampler_(sampler), largest_(largest), langevin_(langevin) {
   const std::size_t d = score.dimension();
   theta_a_ = stage_ = noise_ = Matrix(particles, d);
-  slopes_.assign(static_cast<std::size_t>(sampler.stages), Matrix(particles, d));
+  slopes_.assign(static_cast<std::size_t>(std::max(1, sampler.stages)), Matrix(particles, d));
+  if (sampler.corrections == 0) langevin_.corrections = 0;
+  if (sampler.corrections > 0 && langevin_.corrections == 0) langevin_.corrections = sampler.corrections;
   if (sampler.stochastic()) {
     for (const double node : sampler.nodes) CATENA_ASSERT(node == 0 || node == 1);
   }
@@ -69,13 +72,24 @@ void Engine::start(const Level& level, MatrixView y, const Noise& noise) {
 }
 
 void Engine::step(const Level& from, const Level& to, MatrixView y, const Noise& noise) {
-  // dy = F d(clock), F = −η s_y on the clock η and −s_y on the clock τ.
-  const bool tau = sampler_.clock == Clock::tau;
-  const double change = tau ? to.eta * to.eta - from.eta * from.eta : to.eta - from.eta;
-  if (tau) {
-    noise(noise_.values());
-    map(noise_.view()) *= std::sqrt(-change);
+  if (sampler_.predicts()) {
+    if (sampler_.stochastic()) {
+      noise(noise_.values());
+      map(noise_.view()) *= std::sqrt(from.eta * from.eta - to.eta * to.eta);
+    }
+    propose(from, to, y, noise_);
+    accept(from, to, y, noise_);
   }
+  correct(from, to, y, noise);
+}
+
+// dy = F d(clock), F = −η s_y on the clock η and −s_y on the clock τ.
+double Engine::change(const Level& from, const Level& to) const {
+  return sampler_.stochastic() ? to.eta * to.eta - from.eta * from.eta : to.eta - from.eta;
+}
+
+void Engine::propose(const Level& from, const Level& to, ConstMatrixView y, ConstMatrixView noise) {
+  const bool tau = sampler_.stochastic();
   for (int i = 0; i < sampler_.stages; ++i) {
     const double node = sampler_.nodes[i];
     const Level level = node == 0   ? from
@@ -83,14 +97,40 @@ void Engine::step(const Level& from, const Level& to, MatrixView y, const Noise&
                                     : level_at(score_.schedule(), from.eta + node * (to.eta - from.eta));
     map(stage_.view()) = map(y);
     for (int j = 0; j < i; ++j) {
-      map(stage_.view()) += change * sampler_.stage_weights[i][j] * map(slopes_[j].view());
+      map(stage_.view()) += change(from, to) * sampler_.stage_weights[i][j] * map(slopes_[j].view());
     }
-    if (tau && node == 1) map(stage_.view()) += map(noise_.view());
+    if (tau && node == 1) map(stage_.view()) += map(noise);
     score_of_y(level, stage_, slopes_[i]);
     map(slopes_[i].view()) *= tau ? -1 : -level.eta;
   }
-  for (int i = 0; i < sampler_.stages; ++i) map(y) += change * sampler_.weights[i] * map(slopes_[i].view());
-  if (tau) map(y) += map(noise_.view());
+}
+
+double Engine::error(const Level& from, const Level& to) {
+  map(stage_.view()) = -map(slopes_[0].view());
+  for (int i = 0; i < sampler_.stages; ++i) map(stage_.view()) += sampler_.weights[i] * map(slopes_[i].view());
+  return std::abs(change(from, to)) *
+         std::sqrt(map(stage_.view()).squaredNorm() / static_cast<double>(stage_.values().size()));
+}
+
+void Engine::accept(const Level& from, const Level& to, MatrixView y, ConstMatrixView noise) {
+  for (int i = 0; i < sampler_.stages; ++i) {
+    map(y) += change(from, to) * sampler_.weights[i] * map(slopes_[i].view());
+  }
+  if (sampler_.stochastic()) map(y) += map(noise);
+}
+
+void Engine::correct(const Level& from, const Level& to, MatrixView y, const Noise& noise) {
+  if (langevin_.corrections == 0) return;
+  double bound = to.eta * to.eta;
+  // A rule whose path is no diffusion's may be narrower than its noise.
+  if (!score_.follows_diffusion()) bound = std::min(bound, score_.level_variances(to.eta).minCoeff());
+  if (sampler_.predicts()) bound = std::min(bound, from.eta * from.eta - to.eta * to.eta);
+  const double delta = langevin_.rate * bound;
+  for (int k = 0; k < langevin_.corrections; ++k) {
+    score_of_y(to, y, slopes_[0]);
+    noise(noise_.values());
+    map(y) += delta * map(slopes_[0].view()) + std::sqrt(2 * delta) * map(noise_.view());
+  }
 }
 
 void Engine::denoise(const Level& level, MatrixView y) {

@@ -30,18 +30,33 @@ std::vector<Level> levels(const diffusion::Schedule& schedule, std::size_t steps
 /// Fills with independent N(0, 1).
 using Noise = std::function<void(std::span<double>)>;
 
+/// The Langevin steps of samplers that have them.
+struct LangevinSteps {
+  int corrections = 0;  // at every level; 0: the sampler's own number
+  double rate = 0.5;    // δ in units of its bound (sampler.h)
+};
+
 /// What the steps of one block of particles share; y = θ_a/m, one particle a row.
 class Engine {
  public:
   /// `largest` bounds the estimate E[θ | θ_a] = y + η² s_y that every score stands for, in each coordinate: beyond a
   /// few deviations of the prior networks have never been, and summed errors could drive particles away for good.
-  Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles, double largest);
+  Engine(const compose::SeriesScore& score, const Sampler& sampler, std::size_t particles, double largest,
+         const LangevinSteps& langevin = {});
 
   /// y ~ N(μ, V) at the first level, a guess at the diffused posterior: V from the rule's shape, μ one Newton step
   /// from 0. Exact where the posterior is Gaussian with that shape.
   void start(const Level& level, MatrixView y, const Noise& noise);
-  /// One step of the table.
+  /// One step of the table, and the sampler's Langevin steps.
   void step(const Level& from, const Level& to, MatrixView y, const Noise& noise);
+  /// The step in parts, for adaptive steps: the slopes of the table with a given noise (of variance |Δτ|; not read by a
+  /// probability flow), how far its result is from Euler's in the root mean square over particles and coordinates, …
+  void propose(const Level& from, const Level& to, ConstMatrixView y, ConstMatrixView noise);
+  double error(const Level& from, const Level& to);
+  /// … and the result itself.
+  void accept(const Level& from, const Level& to, MatrixView y, ConstMatrixView noise);
+  /// The sampler's Langevin steps after a step.
+  void correct(const Level& from, const Level& to, MatrixView y, const Noise& noise);
   /// Tweedie: y ← E[θ | θ_a] = y + η² s_y.
   void denoise(const Level& level, MatrixView y);
 
@@ -55,10 +70,13 @@ class Engine {
  private:
   /// s_y(y) = m s(m y, a), cut so that |y + η² s_y| ≤ largest
   void score_of_y(const Level& level, ConstMatrixView y, MatrixView out);
+  /// Of the sampler's clock.
+  double change(const Level& from, const Level& to) const;
 
   const compose::SeriesScore& score_;
   const Sampler& sampler_;
   double largest_;
+  LangevinSteps langevin_;
   std::size_t evaluations_ = 0, cuts_ = 0;
   Outcome outcome_ = Outcome::ok;
   Matrix theta_a_, stage_, noise_;

@@ -1,96 +1,28 @@
 #include "catena/sample/fnle_posterior.h"
 
-#include <algorithm>
+#include "catena/compose/series_likelihood.h"
+#include "catena/sample/density_posterior.h"
 
 namespace catena::sample {
 namespace {
 
-/// A DensityTarget that owns its series.
-class ThinnedTarget final : public Target {
- public:
-  ThinnedTarget(const train::TrainedModel& model, compose::ObservedSeries observed, const Parallel& parallel)
-      : observed_(std::move(observed)), target_(model, observed_, parallel) {}
-
-  std::size_t dimension() const override { return target_.dimension(); }
-  bool has_gradient() const override { return true; }
-  void log_density(ConstMatrixView z, std::span<double> out) const override { target_.log_density(z, out); }
-  void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override {
-    target_.log_density_and_gradient(z, out, gradient);
-  }
-
- private:
-  compose::ObservedSeries observed_;
-  DensityTarget target_;
-};
-
-}  // namespace
-
-void DensityTarget::log_density(ConstMatrixView z, std::span<double> out) const {
-  likelihood_.evaluate(z, out, {});
-  for (std::size_t i = 0; i < z.rows; ++i) out[i] += log_prior(z.row(i));
-}
-
-void DensityTarget::log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const {
-  likelihood_.evaluate(z, out, gradient);
-  for (std::size_t i = 0; i < z.rows; ++i) {
-    out[i] += log_prior(z.row(i));
-    for (std::size_t f = 0; f < z.cols; ++f) gradient(i, f) -= z(i, f);
-  }
-}
-
-std::unique_ptr<Target> DensityTarget::thinned(std::size_t terms) const {
-  compose::ObservedSeries some;
-  some.c = Matrix(terms, observed_.c.cols());
-  for (std::size_t t = 0; t < terms; ++t) {
-    std::ranges::copy(observed_.c.row(t * observed_.transitions() / terms), some.c.row(t).begin());
-  }
-  return std::make_unique<ThinnedTarget>(model_, std::move(some), parallel_);
-}
-
-nlohmann::json chains_info(const McmcInfo& info) {
-  const ChainHealth health = info.health.empty() ? ChainHealth{} : worst(info.health);
-  return {{"kernel", info.kernel},
-          {"chains", info.chains},
-          {"steps", info.steps},
-          {"stride", info.stride},
-          {"r_hat", health.r_hat},
-          {"bulk_ess", health.bulk_ess},
-          {"tail_ess", health.tail_ess},
-          {"acceptance", info.acceptance},
-          {"step_size", info.step_size},
-          {"evaluations", info.evaluations},
-          {"gradients", info.gradients},
-          {"not_finite", info.not_finite},
-          {"divergences", info.divergences},
-          {"temperatures", info.temperatures},
-          {"thinned_evaluations", info.thinned_evaluations},
-          {"seconds", {{"sample", info.seconds}}}};
-}
-
-namespace {
-
 std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                const Parallel& parallel) {
-  return std::make_unique<DensityTarget>(request.model, observed, parallel);
+  const auto likelihood = [&model = request.model, parallel](const compose::ObservedSeries& series) {
+    return std::make_unique<compose::SeriesLikelihood>(train::DensityModel(model), series, parallel);
+  };
+  return std::make_unique<DensityTarget>(observed, likelihood);
 }
 
-PosteriorDraws draw_by_chains(const PosteriorRequest& request, const compose::ObservedSeries& observed,
-                              const Streams& streams, const Parallel& parallel, Progress& progress) {
-  const auto settings = from_json<McmcSettings>("sample", request.settings);
-  McmcDraws draws = mcmc_sample(*target(request, observed, parallel), request.draws, settings, streams.child("mcmc"),
-                                parallel, progress);
-  PosteriorDraws result;
-  result.outcome = draws.info.outcome;
-  result.info = chains_info(draws.info);
-  result.info["settings"] = to_json(settings);
-  result.z = std::move(draws.z);
-  return result;
+PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
+                    const Parallel& parallel, Progress& progress) {
+  return draw_by_chains(*target(request, observed, parallel), request, streams, parallel, progress);
 }
 
 }  // namespace
 
 PosteriorSampler fnle_posterior_sampler() {
-  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw_by_chains, .target = target};
+  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw, .target = target};
 }
 
 }  // namespace catena::sample

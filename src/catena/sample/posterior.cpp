@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include "catena/sample/fnle_posterior.h"
+#include "catena/sample/fnre_posterior.h"
 #include "catena/sample/fnse_posterior.h"
 
 namespace catena::sample {
 
 const Registry<PosteriorSampler>& posterior_samplers() {
-  static const Registry<PosteriorSampler> registry("method", {fnse_posterior_sampler(), fnle_posterior_sampler()});
+  static const Registry<PosteriorSampler> registry(
+      "method", {fnse_posterior_sampler(), fnle_posterior_sampler(), fnre_posterior_sampler()});
   return registry;
 }
 

@@ -199,6 +199,15 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
   return info;
 }
 
+namespace {
+
+/// `z` may be missing in files made elsewhere: θ and the prior say what it is.
+bool has_variable(const files::NetcdfReader& reader, std::string_view name) {
+  return std::ranges::any_of(reader.variables(), [&](const auto& variable) { return variable.name == name; });
+}
+
+}  // namespace
+
 TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
   const auto text = [&](const char* name) -> std::string {
     const auto found = reader_.attributes().find(name);
@@ -217,7 +226,11 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
                                 format_version));
   }
   prior_ = Prior::from_json(path.string(), files::parse_json(text("prior"), path.string()));
-  provenance_ = files::parse_json(text("provenance"), path.string());
+  if (reader_.attributes().contains("provenance")) {
+    provenance_ = files::parse_json(text("provenance"), path.string());
+  } else {
+    provenance_ = nlohmann::json::object();
+  }
   const auto found_invalid = reader_.attributes().find("invalid");
   if (found_invalid != reader_.attributes().end()) provenance_["invalid"] = found_invalid->second;
   const files::Variable states = reader_.read("state");
@@ -225,7 +238,7 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
   if (names == nullptr) throw FileError(fmt::format("{}: the names of the states are not texts", path.string()));
   state_names_ = *names;
 
-  has_time_ = std::ranges::any_of(reader_.variables(), [](const auto& v) { return v.name == "time"; });
+  has_time_ = has_variable(reader_, "time");
   rows_ = reader_.info("x").dimensions.empty() ? 0 : reader_.info("x").dimensions[0].size;
   const auto check_matrix = [&](const char* name, std::size_t columns) {
     const files::VariableInfo& info = reader_.info(name);
@@ -236,7 +249,8 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
       throw FileError(fmt::format("{}: its matrices differ in their rows", path.string()));
     }
   };
-  for (const char* name : {"z", "theta"}) check_matrix(name, prior_.size());
+  if (has_variable(reader_, "z")) check_matrix("z", prior_.size());
+  check_matrix("theta", prior_.size());
   for (const char* name : {"x", "x_next"}) check_matrix(name, state_names_.size());
   if (has_time_) check_matrix("time", 1);
 }
@@ -247,8 +261,13 @@ TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
   set.prior = prior_;
   set.provenance = provenance_;
   set.state_names = state_names_;
-  set.z = reader_.read_rows("z", begin, end);
   set.theta = reader_.read_rows("theta", begin, end);
+  if (has_variable(reader_, "z")) {
+    set.z = reader_.read_rows("z", begin, end);
+  } else {
+    set.z = Matrix(set.theta.rows(), set.theta.cols());
+    for (std::size_t r = 0; r < set.z.rows(); ++r) prior_.to_z(set.theta.row(r), set.z.row(r));
+  }
   set.x = reader_.read_rows("x", begin, end);
   set.x_next = reader_.read_rows("x_next", begin, end);
   set.time = has_time_ ? reader_.read_rows("time", begin, end) : Matrix(end - begin, 0);

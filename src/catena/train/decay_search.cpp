@@ -26,15 +26,12 @@ class Rounds {
 
   /// All of these at the same time.
   void train(const std::vector<SearchResult>& candidates) {
-    const auto transitions = static_cast<double>(context_.data.training_size());
     std::vector<std::unique_ptr<Objective>> objectives;
     std::vector<NetworkJob> jobs;
     for (const SearchResult& candidate : candidates) {
       objectives.push_back(search_.objective(candidate.kind));
-      LoopSettings loop = search_.loop;
-      // A decay is that for 10,000 transitions: n of them need 10,000/n of it.
-      loop.optimizer.weight_decay = candidate.decay * std::min(1.0, 1e4 / transitions);
-      jobs.push_back({name_of(candidate), *objectives.back(), loop});
+      jobs.push_back({name_of(candidate), *objectives.back(),
+                      with_decay(search_.loop, candidate.decay, context_.data.training_size())});
     }
     train_networks(model_, jobs, context_);
     for (const SearchResult& candidate : candidates) {
@@ -66,6 +63,11 @@ class Rounds {
 };
 
 }  // namespace
+
+LoopSettings with_decay(LoopSettings loop, double decay, std::size_t transitions) {
+  loop.optimizer.weight_decay = decay * std::min(1.0, 1e4 / static_cast<double>(transitions));
+  return loop;
+}
 
 SearchResult search_decay(TrainedModel& model, const std::string& network, const DecaySearch& search,
                           const MethodContext& context) {

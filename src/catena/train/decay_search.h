@@ -28,6 +28,9 @@ struct SearchResult {
   double decay = 0;
 };
 
+/// The loop with a weight decay that is given for 10,000 transitions: n of them need 10,000/n of it.
+LoopSettings with_decay(LoopSettings loop, double decay, std::size_t transitions);
+
 /// Trains the candidates and adds the best one to the model under the name `network` (empty: that of its kind); the
 /// held-out losses of all of them go to the model's notes. Another kind is kept only if it is better by more than the
 /// noise of a held-out loss.

@@ -22,7 +22,7 @@ struct FnseSettings {
 
   ScoreSettings score;
   int gaussian_width = 50;
-  std::string network = "separable";
+  std::string network = "likelihood";
   int ensemble = 0;
   bool whiten = true;
   bool centre = true;

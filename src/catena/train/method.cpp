@@ -1,13 +1,14 @@
 #include "catena/train/method.h"
 
 #include "catena/train/fnle.h"
+#include "catena/train/fnre.h"
 #include "catena/train/fnse.h"
 #include "catena/train/whitening.h"
 
 namespace catena::train {
 
 const Registry<Method>& methods() {
-  static const Registry<Method> registry("method", {fnse_method(), fnle_method()});
+  static const Registry<Method> registry("method", {fnse_method(), fnle_method(), fnre_method()});
   return registry;
 }
 

@@ -30,6 +30,8 @@ Operation residual_layer();
 Operation lane_dot();
 Operation lane_matvec();
 Operation scale_lanes();
+Operation lane_pairs();
+Operation unfold_lanes();
 Operation logsumexp_lanes();
 Operation logsumexp_features();
 Operation rational_quadratic();

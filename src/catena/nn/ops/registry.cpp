@@ -24,6 +24,8 @@ const Registry<Operation>& operations() {
                                                              ops::residual_layer(),
                                                              ops::lane_dot(),
                                                              ops::lane_matvec(),
+                                                             ops::lane_pairs(),
+                                                             ops::unfold_lanes(),
                                                              ops::logsumexp_lanes(),
                                                              ops::sum_groups(),
                                                              ops::repeat(),

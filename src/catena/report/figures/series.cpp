@@ -1,48 +1,20 @@
 // The observed series, one row per state, with the posterior predictive band behind it where the file has one.
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "catena/report/figure.h"
+#include "catena/report/figures/times.h"
 
 namespace catena::report {
 
 namespace {
 
-constexpr std::size_t most_states = 8;
-constexpr std::size_t most_points = 1500;  // more than pixels; beyond it a bucket's extremes stand for all of it
-
-/// Which times to draw: all, or the smallest and the largest of each bucket and what is missing.
-std::vector<std::size_t> times_drawn(const Matrix& values, std::size_t state) {
-  std::vector<std::size_t> times;
-  const std::size_t bucket = std::max<std::size_t>(1, 2 * values.rows() / most_points);
-  for (std::size_t begin = 0; begin < values.rows(); begin += bucket) {
-    const std::size_t end = std::min(begin + bucket, values.rows());
-    std::size_t low = begin, high = begin;
-    for (std::size_t t = begin; t < end; ++t) {
-      if (!(values(t, state) >= values(low, state))) low = t;
-      if (!(values(t, state) <= values(high, state))) high = t;
-    }
-    times.push_back(std::min(low, high));
-    if (low != high) times.push_back(std::max(low, high));
-  }
-  return times;
-}
-
 nlohmann::json state_view(const Results& results, std::size_t state, bool last) {
   const files::Series& series = *results.observed;
-  const auto time = [&](std::size_t t) { return series.times.empty() ? static_cast<double>(t) : series.times[t]; };
-  const std::string name = series.names.empty() ? fmt::format("x{}", state) : series.names[state];
-  const nlohmann::json x = {{"field", "x"},
-                            {"type", "quantitative"},
-                            {"scale", {{"nice", false}, {"zero", false}}},
-                            {"axis", last ? nlohmann::json{{"title", "time"}, {"tickCount", 6}} : nlohmann::json()}};
-  nlohmann::json y = {{"field", "y"},
-                      {"type", "quantitative"},
-                      {"scale", {{"zero", false}, {"nice", true}}},
-                      {"axis", {{"title", axis_label(name)}, {"tickCount", 3}, {"minExtent", 32}}}};
+  const auto time = [&](std::size_t t) { return time_of(series, t); };
+  const nlohmann::json x = time_channel(last);
+  nlohmann::json y = {
+      {"field", "y"},
+      {"type", "quantitative"},
+      {"scale", {{"zero", false}, {"nice", true}}},
+      {"axis", {{"title", axis_label(state_name(series, state))}, {"tickCount", 3}, {"minExtent", 32}}}};
   nlohmann::json layers = nlohmann::json::array();
   const std::vector<std::size_t> times = times_drawn(series.values, state);
   if (results.predictive && results.predictive->low.rows() == series.values.rows() &&
@@ -76,13 +48,7 @@ std::optional<Drawing> draw(const Results& results) {
   std::vector<nlohmann::json> views;
   for (std::size_t s = 0; s < shown; ++s) views.push_back(state_view(results, s, s + 1 == shown));
   Drawing drawing;
-  drawing.spec = grid(std::move(views), {.width = 640,
-                                         .least = 200,
-                                         .most = 1000,
-                                         .height = shown == 1   ? 200.0
-                                                   : shown == 2 ? 140.0
-                                                                : 90.0,
-                                         .spacing = 16});
+  drawing.spec = grid(std::move(views), row_layout(shown));
   if (results.predictive) {
     drawing.key = {{"line", "reference", "observed"}, {"area", "posterior", "posterior predictive, median and 90 %"}};
   }

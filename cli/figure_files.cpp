@@ -1,0 +1,35 @@
+#include "figure_files.h"
+
+#include <fmt/format.h>
+
+#include "catena/core/check.h"
+#include "catena/files/json.h"
+#include "catena/report/render.h"
+
+namespace catena::cli {
+
+std::vector<std::filesystem::path> write_figures(const FigureFiles& plan,
+                                                 const std::vector<report::DrawnFigure>& figures,
+                                                 const std::filesystem::path& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  check::that(!error, plan.function, "--output", directory.string(),
+              fmt::format("a directory for --format {}, one file per figure", plan.format));
+  if (plan.format == "json") {
+    std::vector<std::filesystem::path> written;
+    for (const report::DrawnFigure& figure : figures) {
+      written.push_back(directory / fmt::format("{}.json", figure.name));
+      files::write_json(written.back(), figure.drawing.spec);
+    }
+    return written;
+  }
+  const std::filesystem::path programs = report::program_directory();
+  const auto script = report::find_shared(programs, "render-figures");
+  if (!script) {
+    throw FileError(fmt::format("{}: share/catena/render-figures was not found beside the program", plan.function));
+  }
+  return report::render({report::find_python(programs, plan.python), *script}, figures, plan.format, plan.scale,
+                        directory);
+}
+
+}  // namespace catena::cli

@@ -1,0 +1,165 @@
+// catena predict posterior.nc -o predictive.nc: series that the simulator makes of draws from the posterior, on from
+// the first observed state and one step ahead of each, for the report to lay beside the observed ones.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "catena/core/stopwatch.h"
+#include "catena/core/version.h"
+#include "catena/evaluate/draws.h"
+#include "catena/evaluate/predictive.h"
+#include "catena/files/csv.h"
+#include "catena/files/json.h"
+#include "catena/sample/draws_file.h"
+#include "common.h"
+#include "task_flags.h"
+#include "verb.h"
+
+namespace catena::cli {
+
+namespace {
+
+constexpr std::string_view function = "catena predict";
+
+struct Options {
+  Common common;
+  TaskFlags task;
+  std::string posterior, model, observation, output;
+  int n = 200;
+};
+
+/// What the draws were made with, as far as their file says: {"model": "sir", "options": {…}}, else null.
+nlohmann::json simulator_of_draws(const std::string& file, const files::Group& root) {
+  const auto parsed = [&](const char* attribute) {
+    const auto found = root.attributes.find(attribute);
+    if (found == root.attributes.end() || !found->second.is_string()) return nlohmann::json();
+    return files::parse_json(found->second.get<std::string>(), file);
+  };
+  for (const auto& [attribute, key] : {std::pair("transitions", "model"), std::pair("request", "task")}) {
+    const nlohmann::json record = parsed(attribute);
+    if (!record.is_object() || !record.value(key, nlohmann::json()).is_string()) continue;
+    return {{"model", record.at(key)}, {"options", record.value("options", nlohmann::json::object())}};
+  }
+  return nullptr;
+}
+
+/// What makes the next state, and whatever it needs to stay alive.
+struct Source {
+  std::optional<train::TrainedModel> trained;
+  std::optional<train::DensityModel> density;
+  simulate::Simulator simulator;
+};
+
+std::unique_ptr<Source> chosen_source(const Options& options, const files::Group& root) {
+  auto source = std::make_unique<Source>();
+  if (!options.model.empty()) {
+    if (!options.task.task.empty() || !options.task.plugin.empty())
+      throw InputError(fmt::format("{}: --model is given beside a simulator, but only one can be", function));
+    source->trained = train::read_model(options.model);
+    check::that(source->trained->method == "fnle", function, "the method of --model", source->trained->method,
+                "fnle, whose density can be drawn from; else give the simulator");
+    source->density.emplace(*source->trained);
+    source->simulator = evaluate::surrogate_simulator(*source->density);
+    return source;
+  }
+  if (!options.task.task.empty() || !options.task.plugin.empty()) {
+    source->simulator = chosen_task(function, options.task).simulator;
+    return source;
+  }
+  const nlohmann::json named = simulator_of_draws(options.posterior, root);
+  const bool built_in = named.is_object() && tasks::registry().find(named.at("model").get<std::string>()) != nullptr;
+  if (!built_in) {
+    throw InputError(
+        fmt::format("{}: {} names no built-in simulator, but one is needed: give TASK, --plugin, or --model with an "
+                    "fnle model as its stand-in",
+                    function, options.posterior));
+  }
+  source->simulator = tasks::make_task(named.at("model").get<std::string>(), named.at("options")).simulator;
+  return source;
+}
+
+/// `count` draws spread evenly over the finite ones of the file.
+Matrix chosen_draws(const Options& options, const simulate::Simulator& simulator) {
+  evaluate::Draws draws = evaluate::read_draws(options.posterior);
+  draws = evaluate::in_order_of({simulator.parameter_names, {}}, std::move(draws));
+  std::vector<std::size_t> finite;
+  for (std::size_t r = 0; r < draws.values.rows(); ++r) {
+    if (std::ranges::all_of(draws.values.row(r), [](double v) { return std::isfinite(v); })) finite.push_back(r);
+  }
+  check::at_least(function, "the number of finite draws", finite.size(), std::size_t{1});
+  const std::size_t count = std::min(finite.size(), static_cast<std::size_t>(options.n));
+  Matrix theta(count, draws.values.cols());
+  for (std::size_t k = 0; k < count; ++k) {
+    std::ranges::copy(draws.values.row(finite[k * finite.size() / count]), theta.row(k).begin());
+  }
+  return theta;
+}
+
+files::Series observed_series(const Options& options, const files::Group& root) {
+  if (!options.observation.empty()) return files::read_csv(options.observation);
+  std::optional<files::Series> stored = sample::observed_in(root);
+  if (!stored) {
+    throw InputError(fmt::format("{}: {} does not hold the observed series, but must: give --observation", function,
+                                 options.posterior));
+  }
+  return std::move(*stored);
+}
+
+int run(const Options& options) {
+  const Stopwatch watch;
+  const files::Group root = files::read_netcdf(options.posterior);
+  const auto source = chosen_source(options, root);
+  const files::Series observed = observed_series(options, root);
+  const Matrix theta = chosen_draws(options, source->simulator);
+  const auto progress = options.common.make_progress();
+  const evaluate::PredictiveSeries series =
+      evaluate::predict(source->simulator, theta, observed.values, observed.times,
+                        Streams(options.common.seed).child("predict"), options.common.parallel(), *progress);
+
+  files::Group file{.name = ""};
+  file.groups.push_back(evaluate::predictive_group(series, source->simulator.state_names));
+  file.groups.push_back(sample::observed_group(source->simulator.state_names, observed.values));
+  file.attributes = {{"catena_version", std::string(version())},
+                     {"posterior", options.posterior},
+                     {"simulator", source->simulator.name},
+                     {"seed", options.common.seed}};
+  files::write_netcdf(options.output, file);
+
+  if (options.common.json) {
+    print_json({{"output", options.output},
+                {"draws", theta.rows()},
+                {"transitions", observed.values.rows() - 1},
+                {"simulator", source->simulator.name},
+                {"seconds", watch.seconds()}});
+  } else if (!options.common.quiet) {
+    fmt::print("{}: {} series of {} transitions by {}\n", options.output, theta.rows(), observed.values.rows() - 1,
+               source->simulator.name);
+  }
+  return success;
+}
+
+Run set_up(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("posterior", options->posterior, "draws, from catena sample or catena reference")
+      ->required()
+      ->type_name("FILE");
+  add_task_flags(app, options->task, /*with_plugin=*/true);
+  app.get_option("TASK")->description("a built-in simulator (default: the one that the draws were made with)");
+  app.add_option("--model", options->model, "a trained model of the method fnle, as a stand-in for the simulator")
+      ->type_name("FILE");
+  app.add_option("--observation", options->observation, "the series, if the draws' file does not hold it")
+      ->type_name("FILE");
+  add_flag(app, options->n, "-n", "number of draws to simulate from", at_least(1));
+  app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
+  add_common(app, options->common, Seeded::yes);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb predict_verb() { return {"predict", "simulate series from draws of a posterior", set_up}; }
+
+}  // namespace catena::cli

@@ -1,0 +1,27 @@
+/// The log ratio of a whole series by a trained FNRE, Σ_t r(z, c_t), for many z at once with gradients: with the prior
+/// it is the posterior up to a constant. The mean over the ensemble's members.
+///
+/// Separable networks know a series by S = Σ_t ψ(c_t) and T: Σ_t r(z, c_t) = φ(z)·S + T b(z), at the same cost for any
+/// T. Joint ones are summed over the transitions (series_sum.h).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "catena/compose/observed_series.h"
+#include "catena/compose/series_density.h"
+#include "catena/core/parallel.h"
+#include "catena/train/fnre.h"
+
+namespace catena::compose {
+
+/// (S, T) of each member of a separable model: members × (K + 1).
+Matrix ratio_summaries(const train::RatioModel& model, const ObservedSeries& series);
+
+std::unique_ptr<SeriesDensity> series_ratio(const train::RatioModel& model, const ObservedSeries& series,
+                                            const Parallel& parallel);
+/// The same of a series that is known by its sums alone.
+std::unique_ptr<SeriesDensity> series_ratio(const train::RatioModel& model, const Matrix& summaries,
+                                            const Parallel& parallel);
+
+}  // namespace catena::compose

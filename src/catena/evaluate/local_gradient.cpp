@@ -1,0 +1,71 @@
+#include "catena/evaluate/local_gradient.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "catena/compose/network_scores.h"
+#include "catena/compose/precision.h"
+#include "catena/sample/posterior.h"
+
+namespace catena::evaluate {
+namespace {
+
+/// The density of a series of one transition is the prior times its likelihood, so g_t = ∇log density + z.
+LocalGradient from_target(const train::TrainedModel& model, const compose::ObservedSeries& observed) {
+  const sample::PosteriorSampler& sampler = sample::posterior_samplers().at("information", model.method);
+  return [&model, &observed, &sampler](std::size_t t, ConstMatrixView z, MatrixView out) {
+    compose::ObservedSeries one{Matrix(1, observed.c.cols())};
+    std::ranges::copy(observed.c.row(t), one.c.row(0).begin());
+    const sample::PosteriorRequest request{.model = model, .series = {}, .times = {}};
+    const auto target = sampler.target(request, one, Parallel(1));
+    std::vector<double> density(z.rows);
+    target->log_density_and_gradient(z, density, out);
+    for (std::size_t k = 0; k < z.rows; ++k) {
+      for (std::size_t i = 0; i < z.cols; ++i) out(k, i) += z(k, i);
+    }
+  };
+}
+
+LocalGradient from_scores(const train::TrainedModel& model, const compose::ObservedSeries& observed, double eta) {
+  const compose::ScoreModel scores(model);
+  const double a = scores.schedule.a_at(eta), m = scores.schedule.m(a);
+  const double prior = m * m / (m * m + scores.schedule.sigma_squared(a));
+  const std::shared_ptr<const compose::LocalScores> source = compose::network_scores(scores, observed);
+  return [source, a, m, prior](std::size_t t, ConstMatrixView z, MatrixView out) {
+    Matrix theta_a(z.rows, z.cols);
+    for (std::size_t k = 0; k < z.rows; ++k) {
+      std::ranges::transform(z.row(k), theta_a.row(k).begin(), [m](double value) { return m * value; });
+    }
+    source->scores(theta_a, a, t, t + 1, out);
+    for (std::size_t k = 0; k < z.rows; ++k) {
+      for (std::size_t i = 0; i < z.cols; ++i) out(k, i) = m * out(k, i) + prior * z(k, i);
+    }
+  };
+}
+
+/// The smallest standard deviation over all directions.
+double narrowest(ConstMatrixView z) {
+  const auto draws = compose::map(z);
+  const Eigen::MatrixXd centred = draws.rowwise() - draws.colwise().mean();
+  const Eigen::MatrixXd covariance = centred.transpose() * centred / static_cast<double>(z.rows - 1);
+  const double least = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(covariance).eigenvalues()(0);
+  return std::sqrt(std::max(least, 0.0));
+}
+
+}  // namespace
+
+LocalGradient local_gradient(const train::TrainedModel& model, const compose::ObservedSeries& observed, double eta) {
+  const sample::PosteriorSampler& sampler = sample::posterior_samplers().at("information", model.method);
+  return sampler.target != nullptr ? from_target(model, observed) : from_scores(model, observed, eta);
+}
+
+Information information(const train::TrainedModel& model, const compose::ObservedSeries& observed, ConstMatrixView z,
+                        const Parallel& parallel) {
+  constexpr double end_width = 0.05;  // as SampleSettings::end_width, for the same reason
+  const LocalGradient gradient = local_gradient(model, observed, end_width * narrowest(z));
+  return information(z, observed.transitions(), gradient, parallel);
+}
+
+}  // namespace catena::evaluate

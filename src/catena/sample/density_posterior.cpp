@@ -1,0 +1,62 @@
+#include "catena/sample/density_posterior.h"
+
+#include <algorithm>
+
+namespace catena::sample {
+
+void DensityTarget::log_density(ConstMatrixView z, std::span<double> out) const {
+  density_->evaluate(z, out, {});
+  for (std::size_t i = 0; i < z.rows; ++i) out[i] += log_prior(z.row(i));
+}
+
+void DensityTarget::log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const {
+  density_->evaluate(z, out, gradient);
+  for (std::size_t i = 0; i < z.rows; ++i) {
+    out[i] += log_prior(z.row(i));
+    for (std::size_t f = 0; f < z.cols; ++f) gradient(i, f) -= z(i, f);
+  }
+}
+
+std::unique_ptr<Target> DensityTarget::thinned(std::size_t terms) const {
+  if (!make_) return nullptr;
+  compose::ObservedSeries some;
+  some.c = Matrix(terms, observed_->c.cols());
+  for (std::size_t t = 0; t < terms; ++t) {
+    std::ranges::copy(observed_->c.row(t * observed_->transitions() / terms), some.c.row(t).begin());
+  }
+  return std::make_unique<DensityTarget>(make_(some));
+}
+
+nlohmann::json chains_info(const McmcInfo& info) {
+  const ChainHealth health = info.health.empty() ? ChainHealth{} : worst(info.health);
+  return {{"kernel", info.kernel},
+          {"chains", info.chains},
+          {"steps", info.steps},
+          {"stride", info.stride},
+          {"r_hat", health.r_hat},
+          {"bulk_ess", health.bulk_ess},
+          {"tail_ess", health.tail_ess},
+          {"acceptance", info.acceptance},
+          {"step_size", info.step_size},
+          {"evaluations", info.evaluations},
+          {"gradients", info.gradients},
+          {"not_finite", info.not_finite},
+          {"divergences", info.divergences},
+          {"temperatures", info.temperatures},
+          {"thinned_evaluations", info.thinned_evaluations},
+          {"seconds", {{"sample", info.seconds}}}};
+}
+
+PosteriorDraws draw_by_chains(const Target& target, const PosteriorRequest& request, const Streams& streams,
+                              const Parallel& parallel, Progress& progress) {
+  const auto settings = from_json<McmcSettings>("sample", request.settings);
+  McmcDraws draws = mcmc_sample(target, request.draws, settings, streams.child("mcmc"), parallel, progress);
+  PosteriorDraws result;
+  result.outcome = draws.info.outcome;
+  result.info = chains_info(draws.info);
+  result.info["settings"] = to_json(settings);
+  result.z = std::move(draws.z);
+  return result;
+}
+
+}  // namespace catena::sample

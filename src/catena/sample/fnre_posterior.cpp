@@ -1,0 +1,25 @@
+#include "catena/sample/fnre_posterior.h"
+
+#include "catena/compose/series_ratio.h"
+#include "catena/sample/density_posterior.h"
+
+namespace catena::sample {
+namespace {
+
+std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                               const Parallel& parallel) {
+  return std::make_unique<DensityTarget>(compose::series_ratio(train::RatioModel(request.model), observed, parallel));
+}
+
+PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
+                    const Parallel& parallel, Progress& progress) {
+  return draw_by_chains(*target(request, observed, parallel), request, streams, parallel, progress);
+}
+
+}  // namespace
+
+PosteriorSampler fnre_posterior_sampler() {
+  return {.name = "fnre", .settings = describe_fields<McmcSettings>(), .draw = draw, .target = target};
+}
+
+}  // namespace catena::sample

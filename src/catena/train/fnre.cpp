@@ -1,0 +1,80 @@
+#include "catena/train/fnre.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "catena/core/check.h"
+#include "catena/train/decay_search.h"
+
+namespace catena::train {
+namespace {
+
+int default_steps(std::size_t transitions) { return transitions < 30000 ? 8000 : 30000; }
+
+/// Blocks have 128 lanes, which pairs of joint networks have to divide.
+constexpr int block_lanes = 128;
+
+void choose_atoms(FnreSettings& settings) {
+  int& atoms = settings.loss.atoms;
+  const bool separable = settings.network.separable();
+  if (atoms == 0) atoms = separable ? 100 : 8;
+  check::that(atoms >= 2 && (separable ? atoms <= block_lanes : block_lanes % atoms == 0), "train", "atoms", atoms,
+              separable ? "0 or between 2 and 128" : "0 or one of 2, 4, 8, …, 128 for a joint network");
+}
+
+TrainedModel train_fnre(const MethodContext& context) {
+  auto settings = from_json<FnreSettings>("train", context.settings);
+  choose_atoms(settings);
+  settings.logarithms = resolve({.logarithms = settings.logarithms}, context.data).logarithms;
+  TrainedModel model = empty_model("fnre", context, to_json(settings));
+  LoopSettings loop = context.loop;
+  if (loop.steps == 0) loop.steps = default_steps(context.data.training_size());
+  LoopSettings whitening = loop;
+  whitening.steps = std::min(loop.steps, 4000);  // a small network, quickly learned
+  if (settings.whiten) train_whitening(model, context, whitening);
+
+  const auto objective = [&](const std::string&) {
+    return std::make_unique<RatioObjective>(
+        settings.network, settings.loss,
+        RatioMap(context.data.features(), context.data.state_names(), settings.logarithms),
+        context.data.prior().size());
+  };
+  const DecaySearch search{
+      .kind = settings.network.network, .others = {}, .decay = settings.decay, .loop = loop, .objective = objective};
+  settings.decay = search_decay(model, ratio_name(0), search, context).decay;
+  const auto member = objective("");
+  const LoopSettings decayed = with_decay(loop, settings.decay, context.data.training_size());
+  std::vector<NetworkJob> jobs;
+  for (int k = 1; k < settings.ensemble; ++k) {
+    jobs.push_back({ratio_name(k), *member, decayed, static_cast<std::size_t>(k) % context.data.folds()});
+  }
+  train_networks(model, jobs, context);
+  model.settings = to_json(settings);  // with what was chosen
+  model.main_network = ratio_name(0);
+  return model;
+}
+
+FnreSettings settings_of(const TrainedModel& model) {
+  if (model.method != "fnre") {
+    throw InputError(fmt::format("sample: the method of {} is {}, but must be fnre", model.source, model.method));
+  }
+  return from_json<FnreSettings>(model.source, model.settings);
+}
+
+}  // namespace
+
+std::string ratio_name(int member) { return fmt::format("ratio.{}", member); }
+
+Method fnre_method() {
+  return {"fnre", "ratios of single transitions by classification", describe_fields<FnreSettings>(), train_fnre};
+}
+
+RatioModel::RatioModel(const TrainedModel& trained)
+    : model(&trained),
+      settings(settings_of(trained)),
+      map(trained.features, trained.state_names, settings.logarithms),
+      shape(map.shape(trained.prior.size())) {}
+
+}  // namespace catena::train

@@ -1,0 +1,34 @@
+/// FNRE's local estimator: classification of (z, c) against (z', c) with z' drawn independently of c. The state x^t is
+/// proposed independently of θ, so that p(z, c)/(p(z) p(c)) = p(x^(t+1) | x^t, z)/p(x^(t+1) | x^t).
+///
+/// A separable network is compared with the z of the following lanes of its block: all pairs are one matrix product. A
+/// joint network takes one lane for each pair, with z' from any row of the data.
+#pragma once
+
+#include "catena/train/objective.h"
+#include "catena/train/ratio_loss.h"
+#include "catena/train/ratio_network.h"
+
+namespace catena::train {
+
+class RatioObjective final : public Objective {
+ public:
+  /// `loss.atoms` must not be 0 any more.
+  RatioObjective(const RatioNetworkSettings& network, const RatioLossSettings& loss, RatioMap map,
+                 std::size_t parameters);
+
+  const nn::Graph& graph() const override { return graph_; }
+  nn::Value loss() const override { return loss_; }
+  std::size_t lanes_per_example() const override { return lanes_per_example_; }
+  void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const override;
+
+ private:
+  RatioMap map_;
+  RatioShape shape_;
+  std::size_t lanes_per_example_;
+  nn::Graph graph_;
+  RatioInputs inputs_;
+  nn::Value loss_;
+};
+
+}  // namespace catena::train

@@ -1,0 +1,51 @@
+/// Losses of ratio estimation by name, all from the log ratios r_s = r(z_s, c) of one transition c with S parameters:
+/// z_0 is the one that made c, the others were drawn independently of it.
+///
+///   bce          −log σ(r_0) − mean_{s>0} log(1 − σ(r_s))                          (NRE-A: hermans2020)
+///   contrastive  −r_0 + log (1/S) Σ_s e^(r_s)                                      (NRE-B: durkan2020)
+///   nre_c        −γ/(1+γ) log( γ e^(r_0)/(K + γ Σ_{s<K} e^(r_s)) ) − 1/(1+γ) log( K/(K + γ Σ_{s≥K} e^(r_s)) ), K = S/2
+///                                                                                  (NRE-C: miller2022)
+///   balanced     bce + λ E[σ(r_0) + mean_{s>0} σ(r_s) − 1]², the square estimated from the block  (BNRE: delaunoy2022)
+///
+/// `contrastive` leaves a function of c free in r, which no posterior sees; the others determine r.
+#pragma once
+
+#include <string>
+
+#include "catena/core/config.h"
+#include "catena/core/registry.h"
+#include "catena/nn/graph.h"
+
+namespace catena::train {
+
+struct RatioLossSettings {
+  RatioLossSettings() = default;  // not an aggregate: GCC 12 warns of uninitialised texts in nested aggregates
+
+  std::string loss = "contrastive";
+  int atoms = 0;
+  double gamma = 1;
+  double balance = 100;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit);
+};
+
+struct RatioLoss {
+  std::string_view name;
+  std::string_view help;
+  /// `ratios` has S features; the result has one, on the same lanes.
+  nn::Value (*record)(nn::Graph& graph, const RatioLossSettings& settings, nn::Value ratios);
+};
+
+const Registry<RatioLoss>& ratio_losses();
+
+template <class Self, class Visit>
+void RatioLossSettings::fields(Self& c, Visit&& visit) {
+  visit(c.loss, "loss", "bce (NRE-A), contrastive (NRE-B), nre_c or balanced (BNRE)", one_of(ratio_losses().names()));
+  visit(c.atoms, "atoms",
+        "parameters that each transition is compared with, its own included (0: 100 separable, 8 joint)", at_least(0));
+  visit(c.gamma, "gamma", "odds of the dependent class of nre_c", positive());
+  visit(c.balance, "balance", "weight lambda of the balance condition of balanced", not_negative());
+}
+
+}  // namespace catena::train

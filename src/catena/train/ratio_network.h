@@ -1,0 +1,62 @@
+/// Networks for the log ratio r(z, c) ≈ log p(x^(t+1) | x^t, z)/p(x^(t+1) | x^t) of a transition c = (s, T(u))
+/// (ratio_inputs.h):
+///
+///   joint      one residual network of z and c: h₀ = gelu(W_c c + W_z z), h ← layer_norm(gelu(W h + e) + h)
+///   separable  r = φ(z)·ψ(c) + b(z) with K terms: the sum over a series needs Σ_t ψ(c_t) and T alone
+///
+/// with ψ = W [h(c), p(s) ⊙ q(T(u))], h a network of all of c, p one of the state, q linear: where increments are
+/// Gaussian given state and parameters, log p is a sum of products of functions of z, of s, and of T(u).
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "catena/core/config.h"
+#include "catena/nn/graph.h"
+#include "catena/train/ratio_inputs.h"
+
+namespace catena::train {
+
+struct RatioNetworkSettings {
+  RatioNetworkSettings() = default;  // not an aggregate: GCC 12 warns of uninitialised texts in nested aggregates
+
+  std::string network = "separable";
+  int width = 50;
+  int layers = 2;
+  int terms = 32;
+  int products = 64;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.network, "network", "the ratio: separable, at a cost that does not grow with T, or joint",
+          one_of({"joint", "separable"}));
+    visit(c.width, "width", "units of each hidden layer", at_least(4));
+    visit(c.layers, "layers", "hidden layers of each part (separable), residual layers (joint)", at_least(1));
+    visit(c.terms, "terms", "terms K of a separable network", at_least(1));
+    visit(c.products, "products", "products of a function of the state and one of the increment (separable)",
+          at_least(1));
+  }
+  bool separable() const { return network == "separable"; }
+};
+
+struct RatioInputs {
+  nn::Value z, state, increment;
+};
+
+/// The ratio of one transition a lane; with other lanes than one each, z is shared by the lanes of a group.
+struct RatioGraph {
+  nn::Graph graph;
+  RatioInputs inputs;
+  nn::Value ratio;
+};
+RatioGraph record_ratio(const RatioNetworkSettings& settings, const RatioShape& shape,
+                        nn::Lanes z_lanes = nn::Lanes::each());
+
+/// The two parts of a separable network, each into a graph that has the inputs: ψ and a feature 1, φ and the feature b.
+nn::Value record_summary(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value state, nn::Value increment);
+nn::Value record_coefficients(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value z);
+
+/// The joint network's ratio; z and the transition may have different lanes if one is shared by groups.
+nn::Value record_joint(nn::Graph& graph, const RatioNetworkSettings& settings, const RatioInputs& inputs);
+
+}  // namespace catena::train

@@ -1,0 +1,88 @@
+#include "catena/evaluate/predictive.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace catena::evaluate {
+namespace {
+
+/// x' = x + θ + 0.1 ε, and the time in a second state.
+struct Drift {
+  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+    for (std::size_t l = 0; l < next.lanes; ++l) {
+      next(0, l) = input.state(0, l) + input.theta(0, l) + 0.1 * stream.normal();
+      next(1, l) = input.time[l];
+    }
+  }
+};
+
+class Predictive : public testing::Test {
+ protected:
+  static constexpr std::size_t draws = 500, rows = 5;
+  simulate::Simulator simulator =
+      simulate::make_simulator("drift", {"theta"}, {"x", "time"}, Drift{}, /*uses_time=*/true);
+  Matrix theta{draws, 1}, observed{rows, 2};
+  std::vector<double> times{10, 11, 12, 13, 14};
+
+  Predictive() {
+    for (std::size_t k = 0; k < draws; ++k) theta(k, 0) = static_cast<double>(k % 3);
+    for (std::size_t t = 0; t < rows; ++t) observed(t, 0) = 100.0 * static_cast<double>(t);
+  }
+  PredictiveSeries run(int threads = 2) const {
+    return predict(simulator, theta, observed, times, Streams(3), Parallel(threads));
+  }
+};
+
+TEST_F(Predictive, RunsOnFromTheFirstObservedState) {
+  const PredictiveSeries series = run();
+  ASSERT_EQ(series.run.size(), draws);
+  for (std::size_t k = 0; k < draws; ++k) {
+    for (std::size_t t = 0; t < rows; ++t) {
+      // Six standard deviations of the sum of t normals, 2,000 checks: false alarms 4e-6.
+      EXPECT_NEAR(series.run[k](t, 0), static_cast<double>(t) * theta(k, 0),
+                  0.6 * std::sqrt(static_cast<double>(t)) + 1e-12);
+      EXPECT_EQ(series.run[k](t, 1), t == 0 ? 0 : times[t - 1]);
+    }
+  }
+}
+
+TEST_F(Predictive, StartsEveryStepFromTheObservedState) {
+  const PredictiveSeries series = run();
+  for (std::size_t k = 0; k < draws; ++k) {
+    EXPECT_EQ(series.one_step[k](0, 0), 0);
+    for (std::size_t t = 1; t < rows; ++t) {
+      EXPECT_NEAR(series.one_step[k](t, 0), observed(t - 1, 0) + theta(k, 0), 0.6);
+    }
+  }
+}
+
+TEST_F(Predictive, StepsOverWhatIsMissing) {
+  observed(2, 0) = std::numeric_limits<double>::quiet_NaN();
+  const PredictiveSeries series = run();
+  for (std::size_t k = 0; k < draws; ++k) {
+    EXPECT_NEAR(series.one_step[k](3, 0), observed(1, 0) + 2 * theta(k, 0), 0.9);
+  }
+}
+
+TEST_F(Predictive, DoesNotDependOnThreads) {
+  const PredictiveSeries one = run(1), three = run(3);
+  EXPECT_EQ(one.run, three.run);
+  EXPECT_EQ(one.one_step, three.one_step);
+}
+
+TEST_F(Predictive, RefusesASeriesWithoutAStart) {
+  observed(0, 0) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(run(), InputError);
+}
+
+TEST_F(Predictive, IsAGroupThatArvizOpens) {
+  const files::Group group = predictive_group(run(), simulator.state_names);
+  EXPECT_EQ(group.name, "posterior_predictive");
+  EXPECT_EQ(group.variable("series").dimensions, (std::vector<std::string>{"chain", "draw", "time", "state"}));
+  EXPECT_EQ(std::get<std::vector<double>>(group.variable("one_step").values).size(), draws * rows * 2);
+}
+
+}  // namespace
+}  // namespace catena::evaluate

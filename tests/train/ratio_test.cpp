@@ -1,0 +1,84 @@
+// The objective of ratio estimation: which parameters a transition is compared with.
+#include "catena/train/ratio.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "catena/nn/execute.h"
+#include "train/train_cases.h"
+
+namespace catena::train {
+namespace {
+
+RatioNetworkSettings small(const char* network) {
+  RatioNetworkSettings settings;
+  settings.network = network;
+  settings.width = 12;
+  settings.terms = 5;
+  settings.products = 4;
+  return settings;
+}
+
+RatioMap map_of(const TrainingData& data) { return {data.features(), data.state_names(), "none"}; }
+
+/// The loss of a block recomputed from single ratios r(z, c).
+TEST(RatioObjective, ComparesEveryTransitionWithTheParametersOfTheFollowingOnes) {
+  const TrainingData data(transitions_of("gaussian_rw", 300, {{"dim", 2}}), Split{});
+  RatioLossSettings loss;
+  loss.atoms = 20;
+  const RatioNetworkSettings network = small("separable");
+  const RatioObjective objective(network, loss, map_of(data), 2);
+  const RatioGraph single = record_ratio(network, map_of(data).shape(2));
+  const auto weights = objective.graph().initial_weights(Streams(1));
+  ASSERT_EQ(single.graph.parameter_count(), objective.graph().parameter_count());
+
+  std::vector<std::size_t> order(40);
+  std::iota(order.begin(), order.end(), 7);
+  for (const std::size_t count : {33, 12}) {  // the second has fewer transitions than pairs are wanted
+    nn::Workspace workspace(objective.graph(), 128, nn::Purpose::training());
+    objective.fill(workspace, {data.window(0), order, 2, 2 + count}, Streams(1).stream("noise"));
+    workspace.forward(weights, count);
+    nn::Workspace one(single.graph, 1, nn::Purpose::inference());
+    const RatioMap map = map_of(data);
+    std::vector<float> s(map.shape(2).state), t(map.shape(2).increment);
+    for (std::size_t i = 0; i < count; ++i) {
+      double sum = 0, own = 0;
+      for (std::size_t k = 0; k < std::min<std::size_t>(20, count); ++k) {
+        map.state(data.window(0).c_of(order[2 + i]), s);
+        map.increment(data.window(0).c_of(order[2 + i]), t);
+        for (std::size_t f = 0; f < s.size(); ++f) one.value(single.inputs.state, 1)(f, 0) = s[f];
+        for (std::size_t f = 0; f < t.size(); ++f) one.value(single.inputs.increment, 1)(f, 0) = t[f];
+        const float* z = data.window(0).z_of(order[2 + (i + k) % count]);
+        for (std::size_t f = 0; f < 2; ++f) one.value(single.inputs.z, 1)(f, 0) = z[f];
+        one.forward(weights, 1);
+        const double r = one.value(single.ratio, 1)(0, 0);
+        if (k == 0) own = r;
+        sum += std::exp(r);
+      }
+      EXPECT_NEAR(workspace.value(objective.loss(), count)(0, i), std::log(sum / 20) - own, 2e-5) << i;
+    }
+  }
+}
+
+TEST(RatioObjective, GivesAJointNetworkItsOwnParametersFirstAndOthersAfterThem) {
+  const TrainingData data(transitions_of("gaussian_rw", 300, {{"dim", 2}}), Split{});
+  RatioLossSettings loss;
+  loss.atoms = 8;
+  const RatioObjective objective(small("joint"), loss, map_of(data), 2);
+  ASSERT_EQ(objective.lanes_per_example(), 8U);
+  nn::Workspace workspace(objective.graph(), 128, nn::Purpose::training());
+  std::vector<std::size_t> order(16);
+  std::iota(order.begin(), order.end(), 30);
+  objective.fill(workspace, {data.window(0), order, 0, 16}, Streams(1).stream("noise"));
+  const Block z = workspace.value({objective.graph().inputs()[0]}, 128);
+  for (std::size_t i = 0; i < 16; ++i) {
+    const float* own = data.window(0).z_of(order[i]);
+    EXPECT_EQ(z(0, 8 * i), own[0]);
+    for (std::size_t k = 1; k < 8; ++k) EXPECT_NE(z(0, 8 * i + k), own[0]);
+  }
+}
+
+}  // namespace
+}  // namespace catena::train
