@@ -144,7 +144,7 @@ class Run {
   /// All chains teach the kernel together, so one alone needs more steps; a step size takes some dozens in any case.
   int warm_up_steps() const {
     const int enough = kernels().at("sample", info().kernel).warm_up;
-    return settings_.warm_up >= 0 ? settings_.warm_up : enough + enough * 16 / settings_.chains;
+    return settings_.warm_up >= 0 ? settings_.warm_up : enough + 1000 * enough / (64 * settings_.chains);
   }
 
   std::size_t first_length() const {

@@ -113,6 +113,11 @@ void Surrogate::fit(const Target& target, ConstMatrixView points, const std::vec
               Monomials(d, degree_for(d, possible.size() * per_point)),
               {},
               0};
+  for (const std::size_t r : members) {
+    const Eigen::VectorXd z = Eigen::Map<const Eigen::VectorXd>(points.row(r).data(), static_cast<Eigen::Index>(d));
+    const double norm = mode.shape.lower.triangularView<Eigen::Lower>().solve(z - mode.shape.mean).norm();
+    piece.radius = std::max(piece.radius, norm);
+  }
   const auto columns = static_cast<Eigen::Index>(piece.monomials.size()), dimension = static_cast<Eigen::Index>(d);
   Eigen::MatrixXd left(static_cast<Eigen::Index>(possible.size() * per_point), columns);
   Eigen::VectorXd right(left.rows());
@@ -121,7 +126,6 @@ void Surrogate::fit(const Target& target, ConstMatrixView points, const std::vec
   for (const std::size_t r : possible) {
     const Eigen::VectorXd z = Eigen::Map<const Eigen::VectorXd>(chosen.row(r).data(), dimension);
     const Eigen::VectorXd u = mode.shape.lower.triangularView<Eigen::Lower>().solve(z - mode.shape.mean);
-    piece.radius = std::max(piece.radius, u.norm());
     piece.monomials.evaluate({u.data(), d}, row);
     left.row(at) = Eigen::Map<const Eigen::RowVectorXd>(row.data(), columns);
     right[at++] = values[r] + 0.5 * u.squaredNorm();
@@ -132,10 +136,7 @@ void Surrogate::fit(const Target& target, ConstMatrixView points, const std::vec
         mode.shape.lower.transpose() * Eigen::Map<const Eigen::VectorXd>(gradient.row(r).data(), dimension) + u;
     at += dimension;
   }
-  // A breath of ridge, for points that lie in few directions.
-  const Eigen::MatrixXd normal =
-      left.transpose() * left + 1e-9 * static_cast<double>(left.rows()) * Eigen::MatrixXd::Identity(columns, columns);
-  piece.coefficients = normal.ldlt().solve(left.transpose() * right);
+  piece.coefficients = left.colPivHouseholderQr().solve(right);
   pieces_.push_back(std::move(piece));
 }
 

@@ -50,7 +50,7 @@ class Surrogate {
     double log_weight;  // log w_j − log det L_j: for the choice of the piece
     Monomials monomials;
     Eigen::VectorXd coefficients;
-    double radius;  // of the points that P was fitted to; beyond it P stays as it is there
+    double radius;  // of the mode's points; beyond it P stays as it is there
   };
   void fit(const Target& target, ConstMatrixView points, const std::vector<std::size_t>& members, const Mode& mode);
 
