@@ -13,6 +13,7 @@ Verb map_verb();
 Verb log_prob_verb();
 Verb reference_verb();
 Verb evaluate_verb();
+Verb calibrate_verb();
 Verb predict_verb();
 Verb report_verb();
 Verb experiment_verb();
@@ -21,9 +22,9 @@ Verb bench_verb();
 const Registry<Verb>& verbs() {
   static const Registry<Verb> registry = [] {
     std::vector<Verb> list = {
-        tasks_verb(),   settings_verb(), simulate_verb(),   train_verb(),     observe_verb(),
-        sample_verb(),  map_verb(),      log_prob_verb(),   reference_verb(), evaluate_verb(),
-        predict_verb(), report_verb(),   experiment_verb(), bench_verb(),
+        tasks_verb(),     settings_verb(), simulate_verb(), train_verb(),      observe_verb(),
+        sample_verb(),    map_verb(),      log_prob_verb(), reference_verb(),  evaluate_verb(),
+        calibrate_verb(), predict_verb(),  report_verb(),   experiment_verb(), bench_verb(),
     };
     return Registry<Verb>("verb", std::move(list));
   }();

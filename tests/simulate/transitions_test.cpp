@@ -72,6 +72,52 @@ TEST_F(TransitionFiles, AreTheSameBitsForOneTwoAndFiveThreadsAndInMemory) {
   EXPECT_FALSE(simulate(model, plan, Parallel(1), silent_progress()).x_next == one.x_next);
 }
 
+TEST_F(TransitionFiles, OfASetInMemoryAreThoseOfTheSameRun) {
+  SimulationPlan plan;
+  plan.budget = 3000;
+  plan.max_invalid = 0.5;
+  const TransitionSet set = simulate(walk_model(2, {.not_finite_above = 1}), plan, Parallel(1), silent_progress());
+  EXPECT_LT(set.size(), 3000U);
+  write_transitions(folder_ / "set.nc", set);
+  expect_equal(read_transitions(folder_ / "set.nc"), set);
+}
+
+TEST_F(TransitionFiles, AreSafeAfterEachOfTheSmallChunksThatAPlanAsksFor) {
+  int calls = 0, last = 19;  // of 20 blocks: with one thread, two chunks of eight blocks are complete by then
+  const Model model = walk_model(1, {.at_each_call = [&] {
+                                   if (++calls == last) throw InputError("stopped");
+                                 }});
+  SimulationPlan plan;
+  plan.budget = 20 * usual_lanes;
+  plan.chunk_rows = 8 * usual_lanes;
+  const fs::path path = folder_ / "a.nc";
+  EXPECT_THROW(simulate_to_file(path, model, plan, Parallel(1), silent_progress()), InputError);
+  last = -1;
+  const SimulationInfo info = simulate_to_file(path, model, plan, Parallel(1), silent_progress(), /*resume=*/true);
+  EXPECT_EQ(info.resumed_rows, 8 * usual_lanes);  // the second one was being written while the third was simulated
+  expect_equal(read_transitions(path), simulate(walk_model(1), plan, Parallel(1), silent_progress()));
+}
+
+TEST(Transitions, ArePartOfAPlanWithTheirLanesAndAProposalOfItsOwn) {
+  /// The state is the number of lanes that it was drawn with.
+  class Counted final : public Proposal {
+   public:
+    void draw(Stream&, StateBlock state, double*) const override {
+      for (std::size_t l = 0; l < state.lanes; ++l) state(0, l) = static_cast<double>(state.lanes);
+    }
+    nlohmann::json to_json() const override { return {{"proposal", "counted"}}; }
+  };
+  SimulationPlan plan;
+  plan.budget = 1000;
+  plan.lanes = 256;
+  plan.own_proposal = std::make_shared<Counted>();
+  const TransitionSet set = simulate(walk_model(1), plan, Parallel(2), silent_progress());
+  EXPECT_EQ(set.x(0, 0), 256);
+  EXPECT_EQ(set.x(999, 0), 1000 - 3 * 256);
+  EXPECT_EQ(set.provenance["proposal"]["proposal"], "counted");
+  EXPECT_EQ(set.provenance["lanes"], 256);
+}
+
 TEST_F(TransitionFiles, DoNotDependOnTheBudgetWhereTheyOverlap) {
   const Model model = walk_model(1);
   SimulationPlan plan;

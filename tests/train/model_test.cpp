@@ -47,6 +47,9 @@ TEST(EveryMethod, WritesAModelThatComesBack) {
       EXPECT_EQ(back.network(name).curve.held_out_loss, network.curve.held_out_loss);
       EXPECT_EQ(back.network(name).best_step, network.best_step);
     }
+    const std::string bytes = model_bytes(model);
+    EXPECT_EQ(bytes, files::read_file(path, bytes.size()));
+    EXPECT_EQ(model_bytes(parse_model(bytes, "bytes")), bytes);
   }
   fs::remove(path);
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -202,7 +203,11 @@ TensorFile read_safetensors(const std::filesystem::path& path, const ReadLimits&
   return parse_safetensors(read_file(path, limits.max_bytes), detail::display(path));
 }
 
-void write_safetensors(const std::filesystem::path& path, const TensorFile& file) {
+namespace {
+
+/// The file, piece by piece, to write(bytes); what is wrong with it is said before the first piece.
+template <class Write>
+void serialise(const TensorFile& file, const Write& write) {
   constexpr std::string_view function = "write_safetensors";
   check::that(file.metadata.is_object(), function, "metadata", file.metadata.type_name(), "a JSON object");
   std::map<std::string, std::string> strings = file.other;
@@ -246,15 +251,29 @@ void write_safetensors(const std::filesystem::path& path, const TensorFile& file
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the values then start on an eight-byte boundary
   const std::uint64_t header_bytes = text.size();
 
-  AtomicFile output(path);
-  output.write({reinterpret_cast<const char*>(&header_bytes), length_bytes});
-  output.write(text);
+  write({reinterpret_cast<const char*>(&header_bytes), length_bytes});
+  write(text);
   for (const Tensor* tensor : order) {
-    std::visit(
-        [&](const auto& values) { output.write({reinterpret_cast<const char*>(values.data()), byte_count(values)}); },
-        tensor->values);
+    std::visit([&](const auto& values) { write({reinterpret_cast<const char*>(values.data()), byte_count(values)}); },
+               tensor->values);
   }
-  output.commit();
+}
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& path, const TensorFile& file) {
+  std::optional<AtomicFile> output;
+  serialise(file, [&](std::string_view bytes) {
+    if (!output) output.emplace(path);
+    output->write(bytes);
+  });
+  output->commit();
+}
+
+std::string safetensors_bytes(const TensorFile& file) {
+  std::string all;
+  serialise(file, [&](std::string_view bytes) { all += bytes; });
+  return all;
 }
 
 }  // namespace catena::files

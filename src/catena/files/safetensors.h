@@ -45,5 +45,7 @@ TensorFile parse_safetensors(std::string_view bytes, const std::string& source);
 
 /// Tensors keep their order, except that eight-byte types come first: so every value stands on its own alignment.
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file);
+/// The bytes of that file.
+std::string safetensors_bytes(const TensorFile& file);
 
 }  // namespace catena::files

@@ -93,13 +93,16 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& strea
   compose::SeriesState state =
       std::filesystem::exists(request.state) ? compose::read_state(request.state, model) : compose::SeriesState(model);
   check::equal("sample", "the number of states of the series", request.series.cols, model.model->features.states());
-  const Matrix series = joined(state.last_state, request.series);
-  std::vector<double> times(request.times.begin(), request.times.end());
-  if (!times.empty() && !state.last_state.empty()) times.insert(times.begin(), state.last_time);
-  compose::ObservedSeries observed = compose::observed_series("sample", request.model, series, times);
-  state.add(model, observed);
-  state.last_state.assign(series.row(series.rows() - 1).begin(), series.row(series.rows() - 1).end());
-  if (!times.empty()) state.last_time = times.back();
+  compose::ObservedSeries observed;
+  if (request.series.rows > 0 || state.transitions == 0) {  // else: more draws for what is known already
+    const Matrix series = joined(state.last_state, request.series);
+    std::vector<double> times(request.times.begin(), request.times.end());
+    if (!times.empty() && !state.last_state.empty()) times.insert(times.begin(), state.last_time);
+    observed = compose::observed_series("sample", request.model, series, times);
+    state.add(model, observed);
+    state.last_state.assign(series.row(series.rows() - 1).begin(), series.row(series.rows() - 1).end());
+    if (!times.empty()) state.last_time = times.back();
+  }
 
   const auto scores = compose::state_scores(model, state);
   compose::RuleInput input{.source = scores.get(), .schedule = model.schedule, .settings = settings.compose};

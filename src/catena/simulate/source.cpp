@@ -9,9 +9,7 @@ namespace catena::simulate {
 
 namespace {
 
-// Enough lanes to keep vectors and random numbers in whole chunks, few enough for the second cache.
-constexpr std::size_t most_lanes = 1024;
-constexpr std::size_t least_lanes = 16;
+constexpr std::size_t least_lanes = 16;  // a whole vector of padding (core/array.h)
 
 /// rows(r, i) = lanes(i, r): the transpose of `count` lanes.
 void copy_rows(ConstStateBlock lanes, std::size_t count, MatrixView rows) {
@@ -29,11 +27,11 @@ bool lane_is_finite(ConstStateBlock block, std::size_t l) {
 
 }  // namespace
 
-TransitionSource::TransitionSource(const Model& model, ProposalPtr proposal, Streams streams)
+TransitionSource::TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, std::size_t lanes)
     : model_(model),
       proposal_(std::move(proposal)),
       streams_(streams),
-      lanes_(std::max(least_lanes, most_lanes / proposal_->rounds() / least_lanes * least_lanes)) {
+      lanes_(std::max(least_lanes, lanes / proposal_->rounds() / least_lanes * least_lanes)) {
   CATENA_ASSERT(model.prior.size() == model.simulator.parameters());
 }
 

@@ -35,10 +35,13 @@ struct TransitionLanes {
   AlignedVector<double> time;
 };
 
+// Enough lanes to keep vectors and random numbers in whole chunks, few enough for the second cache.
+inline constexpr std::size_t usual_lanes = 1024;
+
 class TransitionSource {
  public:
-  /// `model` must outlive the source.
-  TransitionSource(const Model& model, ProposalPtr proposal, Streams streams);
+  /// `model` must outlive the source. `lanes` simulations move together, or fewer where the proposal has rounds.
+  TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, std::size_t lanes = usual_lanes);
 
   const Model& model() const { return model_; }
   const Proposal& proposal() const { return *proposal_; }

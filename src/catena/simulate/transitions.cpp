@@ -11,7 +11,9 @@
 namespace catena::simulate {
 
 PreparedPlan::PreparedPlan(const Model& model, const SimulationPlan& plan)
-    : max_invalid(plan.max_invalid), source(model, proposal_of(model, plan), Streams(plan.seed)) {
+    : max_invalid(plan.max_invalid),
+      chunk_rows(plan.chunk_rows),
+      source(model, proposal_of(model, plan), Streams(plan.seed), plan.lanes) {
   constexpr std::string_view function = "simulate";
   check::between(function, "max_invalid", plan.max_invalid, 0.0, 1.0);
   const std::uint64_t cost = source.proposal().cost();
@@ -22,9 +24,11 @@ PreparedPlan::PreparedPlan(const Model& model, const SimulationPlan& plan)
                 {"options", plan.options},     {"proposal", source.proposal().to_json()},
                 {"proposal_cost", cost},       {"seed", plan.seed},
                 {"budget", plan.budget}};
+  if (plan.lanes != usual_lanes) provenance["lanes"] = plan.lanes;
 }
 
 ProposalPtr PreparedPlan::proposal_of(const Model& model, const SimulationPlan& plan) {
+  if (plan.own_proposal) return plan.own_proposal;
   const nlohmann::json& description = plan.proposal.is_null() ? model.proposal : plan.proposal;
   return make_proposal("simulate", description, {model, Streams(plan.seed), plan.target});
 }

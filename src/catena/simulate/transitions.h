@@ -34,11 +34,14 @@ struct TransitionSet {
 /// What to simulate. Everything that decides about the data is here.
 struct SimulationPlan {
   nlohmann::json proposal;          // null: the model's default
+  ProposalPtr own_proposal = {};    // one that no description makes (Python's callables), instead
   std::vector<Matrix> target = {};  // series for the target proposal
   std::uint64_t budget = 10000;     // transitions in all, the proposal's cost included
   std::uint64_t seed = 0;
   double max_invalid = 0.1;  // the largest share of non-finite transitions that is not an error
   nlohmann::json options = nlohmann::json::object();  // of the task, for the record
+  std::size_t lanes = usual_lanes;  // simulations that move together: rows of one call of the simulator
+  std::size_t chunk_rows = 0;       // rows after which a file is safe, for slow simulators; 0: a megabyte of them
 };
 
 /// How it went.
@@ -82,5 +85,8 @@ class TransitionFile {
 
 /// The whole file in memory.
 TransitionSet read_transitions(const std::filesystem::path& path);
+
+/// A set that is in memory, as the file that simulate_to_file would have written.
+void write_transitions(const std::filesystem::path& path, const TransitionSet& set);
 
 }  // namespace catena::simulate

@@ -24,21 +24,22 @@ constexpr std::size_t batch_bytes = std::size_t{16}
                                     << 20;  // simulated, written and made safe at a time (twice in memory)
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;  // of one chunk of the file, over all variables
 
-std::size_t row_bytes(const Model& model) {
-  return sizeof(double) * (2 * model.simulator.parameters() + 2 * model.simulator.states() + 1);
+/// Blocks of so many rows per `bytes`, at least one.
+std::size_t blocks_in(std::size_t bytes, std::size_t parameters, std::size_t states, std::size_t block_rows) {
+  return std::max<std::size_t>(1, bytes / (sizeof(double) * (2 * parameters + 2 * states + 1)) / block_rows);
 }
 
-/// Blocks per `bytes`, at least one.
 std::size_t blocks_in(std::size_t bytes, const PreparedPlan& prepared) {
-  return std::max<std::size_t>(1, bytes / row_bytes(prepared.source.model()) / prepared.source.block_rows());
+  const Simulator& simulator = prepared.source.model().simulator;
+  return blocks_in(bytes, simulator.parameters(), simulator.states(), prepared.source.block_rows());
 }
 
-files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
-  const Simulator& simulator = prepared.source.model().simulator;
-  const files::Dimension parameter{"parameter", simulator.parameters()}, state{"state", simulator.states()};
+files::RowLayout layout_of(std::size_t parameters, std::size_t states, bool uses_time, std::size_t rows,
+                           std::size_t chunk_rows) {
+  const files::Dimension parameter{"parameter", parameters}, state{"state", states};
   files::RowLayout layout;
   layout.rows = {"transition", rows};
-  layout.chunk_rows = prepared.source.block_rows() * blocks_in(chunk_bytes, prepared);
+  layout.chunk_rows = chunk_rows;
   const auto add = [&](const char* name, const files::Dimension& columns, const char* meaning) {
     files::RowVariable variable;
     variable.name = name;
@@ -50,21 +51,43 @@ files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
   add("theta", parameter, "parameters");
   add("x", state, "state before the transition");
   add("x_next", state, "state after the transition");
-  if (simulator.uses_time) add("time", {"time_column", 1}, "t of the state before the transition");
+  if (uses_time) add("time", {"time_column", 1}, "t of the state before the transition");
   return layout;
+}
+
+/// Chunks are whole blocks: as many as the plan's rows hold, if it gives any, but no more than a megabyte.
+files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
+  const Simulator& simulator = prepared.source.model().simulator;
+  std::size_t blocks = blocks_in(chunk_bytes, prepared);
+  if (prepared.chunk_rows > 0) {
+    blocks = std::clamp<std::size_t>(prepared.chunk_rows / prepared.source.block_rows(), 1, blocks);
+  }
+  return layout_of(simulator.parameters(), simulator.states(), simulator.uses_time, rows,
+                   prepared.source.block_rows() * blocks);
+}
+
+/// Chunks that are simulated together. A slow simulator wants few, but enough to keep every thread at work twice.
+std::size_t chunks_at_a_time(const PreparedPlan& prepared, std::size_t chunk_rows, int threads) {
+  if (prepared.chunk_rows == 0) return batch_bytes / chunk_bytes;
+  const std::size_t rows = 2 * static_cast<std::size_t>(threads) * prepared.source.block_rows();
+  return (rows + chunk_rows - 1) / chunk_rows;
+}
+
+files::Group header_of(const Prior& prior, const std::vector<std::string>& state_names,
+                       const nlohmann::json& provenance) {
+  files::Group header;
+  header.dimensions = {{"parameter", prior.size()}, {"state", state_names.size()}};
+  header.variables = {{"parameter", {"parameter"}, prior.names()}, {"state", {"state"}, state_names}};
+  header.attributes = {{"catena_kind", kind},
+                       {"catena_format_version", format_version},
+                       {"prior", prior.to_json().dump()},
+                       {"provenance", provenance.dump()}};
+  return header;
 }
 
 files::Group header_of(const PreparedPlan& prepared) {
   const Model& model = prepared.source.model();
-  files::Group header;
-  header.dimensions = {{"parameter", model.simulator.parameters()}, {"state", model.simulator.states()}};
-  header.variables = {{"parameter", {"parameter"}, model.prior.names()},
-                      {"state", {"state"}, model.simulator.state_names}};
-  header.attributes = {{"catena_kind", kind},
-                       {"catena_format_version", format_version},
-                       {"prior", model.prior.to_json().dump()},
-                       {"provenance", prepared.provenance.dump()}};
-  return header;
+  return header_of(model.prior, model.simulator.state_names, prepared.provenance);
 }
 
 void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const TransitionRows& rows) {
@@ -149,7 +172,7 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
   }
   auto writer = std::make_optional(open_writer(path, prepared, resume));
   const std::size_t block_rows = prepared.source.block_rows(), chunk_rows = writer->layout().chunk_rows;
-  const std::size_t batch_rows = chunk_rows * std::max<std::size_t>(1, batch_bytes / chunk_bytes);
+  const std::size_t batch_rows = chunk_rows * chunks_at_a_time(prepared, chunk_rows, parallel.threads());
   const std::size_t resumed = writer->complete_rows();
 
   // Two buffers: while one batch is simulated, the one before is written.
@@ -272,6 +295,25 @@ TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
   set.x_next = reader_.read_rows("x_next", begin, end);
   set.time = has_time_ ? reader_.read_rows("time", begin, end) : Matrix(end - begin, 0);
   return set;
+}
+
+void write_transitions(const fs::path& path, const TransitionSet& set) {
+  check::at_least("write_transitions", "the number of transitions", set.size(), std::size_t{1});
+  const std::size_t parameters = set.prior.size(), states = set.state_names.size();
+  nlohmann::json provenance = set.provenance;
+  const nlohmann::json invalid = provenance.value("invalid", nlohmann::json(0));
+  provenance.erase("invalid");
+  const std::size_t chunk = usual_lanes * blocks_in(chunk_bytes, parameters, states, usual_lanes);
+  files::NetcdfWriter writer(path, layout_of(parameters, states, set.time.cols() > 0, set.size(), chunk),
+                             header_of(set.prior, set.state_names, provenance));
+  writer.write_rows("z", 0, set.z);
+  writer.write_rows("theta", 0, set.theta);
+  writer.write_rows("x", 0, set.x);
+  writer.write_rows("x_next", 0, set.x_next);
+  if (set.time.cols() > 0) writer.write_rows("time", 0, set.time);
+  writer.set_attribute("invalid", invalid);
+  writer.complete(writer.chunks());
+  writer.finish();
 }
 
 TransitionSet read_transitions(const fs::path& path) {

@@ -24,6 +24,7 @@ struct PreparedPlan {
   PreparedPlan(const Model& model, const SimulationPlan& plan);
 
   double max_invalid;
+  std::size_t chunk_rows;  // as in the plan
   TransitionSource source;
   std::size_t rows = 0;  // to simulate: the budget without the proposal's cost
   nlohmann::json provenance;

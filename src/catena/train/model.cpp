@@ -62,7 +62,9 @@ void TrainedModel::whiten(std::span<float> c) const {
   Whitening(network("whitening").weights, source, features.states(), features.size()).apply(c);
 }
 
-void write_model(const std::filesystem::path& path, const TrainedModel& model) {
+namespace {
+
+files::TensorFile file_of(const TrainedModel& model) {
   files::TensorFile file;
   file.metadata = {{"kind", "model"},
                    {"model_version", model_version},
@@ -91,13 +93,11 @@ void write_model(const std::filesystem::path& path, const TrainedModel& model) {
       file.tensors.push_back(std::move(tensor));
     }
   }
-  files::write_safetensors(path, file);
+  return file;
 }
 
-TrainedModel read_model(const std::filesystem::path& path) {
-  files::TensorFile file = files::read_safetensors(path);
+TrainedModel model_of(files::TensorFile file, const std::string& source) {
   const nlohmann::json& metadata = file.metadata;
-  const std::string source = path.string();
   if (metadata.value("kind", nlohmann::json()) != "model") {
     throw FileError(fmt::format("{}: is no trained model of catena", source));
   }
@@ -148,6 +148,22 @@ TrainedModel read_model(const std::filesystem::path& path) {
     network->second.weights.push_back(std::move(tensor));
   }
   return model;
+}
+
+}  // namespace
+
+void write_model(const std::filesystem::path& path, const TrainedModel& model) {
+  files::write_safetensors(path, file_of(model));
+}
+
+TrainedModel read_model(const std::filesystem::path& path) {
+  return model_of(files::read_safetensors(path), path.string());
+}
+
+std::string model_bytes(const TrainedModel& model) { return files::safetensors_bytes(file_of(model)); }
+
+TrainedModel parse_model(std::string_view bytes, const std::string& source) {
+  return model_of(files::parse_safetensors(bytes, source), source);
 }
 
 }  // namespace catena::train

@@ -47,4 +47,8 @@ struct TrainedModel {
 void write_model(const std::filesystem::path& path, const TrainedModel& model);
 TrainedModel read_model(const std::filesystem::path& path);
 
+/// The same without a file: what Python pickles.
+std::string model_bytes(const TrainedModel& model);
+TrainedModel parse_model(std::string_view bytes, const std::string& source);
+
 }  // namespace catena::train

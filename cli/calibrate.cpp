@@ -1,0 +1,102 @@
+// catena calibrate model.safetensors TASK --transitions 10 -o calibration.nc: are the model's posteriors calibrated?
+
+#include "catena/evaluate/calibrate.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "catena/core/stopwatch.h"
+#include "catena/core/version.h"
+#include "catena/sample/posterior.h"
+#include "common.h"
+#include "task_flags.h"
+#include "verb.h"
+
+namespace catena::cli {
+
+namespace {
+
+constexpr std::string_view function = "catena calibrate";
+
+struct Options {
+  Common common;
+  TaskFlags task;
+  ChoiceFlags settings;
+  std::string model, output;
+  int transitions = 10, series = 200, draws = 100;
+};
+
+void print(const nlohmann::json& summary, const std::string& output, double seconds) {
+  fmt::print("{}: ranks of {} true parameters among {} draws each, in {:.1f} s\n", output,
+             summary["series"].get<std::size_t>(), summary["draws"].get<std::size_t>(), seconds);
+  const auto line = [](const std::string& name, const nlohmann::json& judged) {
+    fmt::print("  {:<20} p = {:<8.3g} coverage {:+.3f} {}\n", name, judged["p_value"].get<double>(),
+               judged["mean_excess"].get<double>(), judged["inside"].get<bool>() ? "" : "(not calibrated)");
+  };
+  for (const auto& [name, judged] : summary["parameters"].items()) line(name, judged);
+  line("all together (TARP)", summary["tarp"]);
+}
+
+int run(const Options& options) {
+  const Stopwatch watch;
+  const train::TrainedModel model = train::read_model(options.model);
+  const tasks::Task task = chosen_task(function, options.task);
+  if (task.prior.to_json() != model.prior.to_json()) {
+    throw InputError(
+        fmt::format("{}: the prior of {} is not that of {}, but must be", function, options.model, task.name));
+  }
+  const sample::PosteriorSampler& sampler = sample::posterior_samplers().at(function, model.method);
+  const nlohmann::json settings =
+      options.settings.values(function, fmt::format("the method {}", model.method), sampler.settings);
+  const Streams streams(options.common.seed);
+  const auto progress = options.common.make_progress();
+  const evaluate::KnownSeries known = evaluate::known_series(function, task, static_cast<std::size_t>(options.series),
+                                                             static_cast<std::size_t>(options.transitions), streams);
+  const evaluate::CalibrationResult result = evaluate::calibrate(
+      model, known, static_cast<std::size_t>(options.draws), settings, streams, options.common.parallel(), *progress);
+  nlohmann::json summary = evaluate::summary(result, streams);
+
+  files::Group group = evaluate::calibration_group(result);
+  group.attributes = {{"catena_version", std::string(version())},
+                      {"method", model.method},
+                      {"model", options.model},
+                      {"task", task.name},
+                      {"transitions", options.transitions},
+                      {"seed", options.common.seed},
+                      {"summary", summary.dump()}};
+  files::write_netcdf(options.output, group);
+  if (options.common.json) {
+    summary["output"] = options.output;
+    summary["seconds"] = watch.seconds();
+    print_json(summary);
+  } else if (!options.common.quiet) {
+    print(summary, options.output, watch.seconds());
+  }
+  return success;
+}
+
+Run set_up(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("model", options->model, "trained model, from catena train")->required()->type_name("FILE");
+  add_task_flags(app, options->task, /*with_plugin=*/true);
+  add_flag(app, options->transitions, "--transitions", "length T of each series", between(1, 100000000));
+  add_flag(app, options->series, "--series", "series to simulate, each with parameters from the prior",
+           between(5, 1000000));
+  add_flag(app, options->draws, "--draws", "draws from the posterior of each series", between(1, 1000000));
+  app.add_option("-o,--output", options->output, "netCDF file to write, for catena report")
+      ->required()
+      ->type_name("FILE");
+  for (const sample::PosteriorSampler& sampler : sample::posterior_samplers()) {
+    options->settings.add(sampler.name, sampler.settings);
+  }
+  options->settings.declare(app, "Options of the methods");
+  add_common(app, options->common, Seeded::yes);
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb calibrate_verb() { return {"calibrate", "compare true parameters with a model's posteriors", set_up}; }
+
+}  // namespace catena::cli

@@ -1,0 +1,68 @@
+// The module catena._core: its parts and how exceptions cross.
+
+#include "binding.h"
+#include "catena/core/errors.h"
+#include "catena/core/outcome.h"
+#include "catena/core/random.h"
+#include "catena/core/version.h"
+
+namespace catena::python {
+namespace {
+
+/// Misuse is a ValueError, a file that cannot be used catena.FileError (an OSError and a ValueError), a bug of ours a
+/// RuntimeError.
+void translate(const std::exception_ptr& error, void* file_error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const FileError& e) {
+    PyErr_SetString(static_cast<PyObject*>(file_error), e.what());
+  } catch (const InputError& e) {
+    PyErr_SetString(PyExc_ValueError, e.what());
+  } catch (const Interrupted&) {
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+  } catch (const InternalError& e) {
+    PyErr_SetString(PyExc_RuntimeError, (std::string("this is a bug of ours, please report it: ") + e.what()).c_str());
+  }
+}
+
+std::string advice_for(const std::string& outcome) {
+  for (const Outcome each : {Outcome::diverged, Outcome::step_limit, Outcome::time_limit,
+                             Outcome::not_positive_definite, Outcome::not_mixed, Outcome::invalid_share}) {
+    if (name(each) == outcome) return std::string(advice(each));
+  }
+  return "";
+}
+
+}  // namespace
+}  // namespace catena::python
+
+NB_MODULE(_core, m) {
+  namespace nb = nanobind;
+  using namespace nb::literals;
+  using namespace catena;
+  m.doc() = "The compiled part of catena. Private: use the package catena.";
+  m.attr("__version__") = std::string(version());
+
+  const nb::object bases = nb::make_tuple(nb::handle(PyExc_OSError), nb::handle(PyExc_ValueError));
+  PyObject* file_error = PyErr_NewExceptionWithDoc(
+      "catena.FileError", "A file that cannot be read, does not hold what it should, or cannot be written.",
+      bases.ptr(), nullptr);
+  if (file_error == nullptr) throw nb::python_error();
+  m.attr("FileError") = nb::borrow(file_error);
+  nb::register_exception_translator(python::translate, file_error);  // the module keeps it for good
+
+  m.def("advice", &python::advice_for, "outcome"_a, "What can be done about an outcome that is not ok.");
+  m.def(
+      "child_seed",
+      [](std::uint64_t seed, const std::string& name, std::uint64_t index) {
+        return Streams(seed).child(name, index).seed();
+      },
+      "seed"_a, "name"_a, "index"_a, "A seed of its own for a part of the work.");
+
+  python::bind_simulate(m);
+  python::bind_tasks(m);
+  python::bind_train(m);
+  python::bind_sample(m);
+  python::bind_evaluate(m);
+  python::bind_report(m);
+}

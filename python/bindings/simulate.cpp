@@ -1,0 +1,196 @@
+// Priors, transition sets, and simulating them with a task's or the user's simulator.
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+
+#include <optional>
+
+#include "binding.h"
+#include "catena/core/check.h"
+#include "catena/simulate/prior.h"
+#include "catena/simulate/proposal.h"
+#include "catena/simulate/transitions.h"
+#include "catena/tasks/task.h"
+#include "python_model.h"
+
+namespace catena::python {
+namespace {
+
+using simulate::Prior;
+using simulate::TransitionSet;
+
+void check_columns(std::string_view function, const Rows& rows, std::size_t columns) {
+  check::equal(function, "the number of columns", rows.shape(1), columns);
+}
+
+Array sample_prior(const Prior& prior, std::size_t count, std::uint64_t seed) {
+  Matrix theta(count, prior.size());
+  {
+    const nb::gil_scoped_release release;
+    Matrix z(count, prior.size());
+    Stream stream = Streams(seed).stream("prior");
+    stream.fill_normal(z.values());
+    for (std::size_t r = 0; r < count; ++r) prior.to_theta(z.row(r), theta.row(r));
+  }
+  return to_numpy(std::move(theta));
+}
+
+Array log_prob(const Prior& prior, const Rows& theta) {
+  check_columns("prior.log_prob", theta, prior.size());
+  std::vector<double> result(theta.shape(0));
+  {
+    const nb::gil_scoped_release release;
+    for (std::size_t r = 0; r < result.size(); ++r) result[r] = prior.log_density(view(theta).row(r));
+  }
+  return to_numpy(std::move(result));
+}
+
+/// One of the two maps between z and θ, row by row.
+template <auto map>
+Array mapped(const Prior& prior, const Rows& from) {
+  check_columns("prior", from, prior.size());
+  Matrix to(from.shape(0), prior.size());
+  {
+    const nb::gil_scoped_release release;
+    for (std::size_t r = 0; r < to.rows(); ++r) map(prior, view(from).row(r), to.row(r));
+  }
+  return to_numpy(std::move(to));
+}
+
+constexpr auto to_theta = [](const Prior& p, std::span<const double> z, std::span<double> theta) {
+  p.to_theta(z, theta);
+};
+constexpr auto to_z = [](const Prior& p, std::span<const double> theta, std::span<double> z) { p.to_z(theta, z); };
+
+TransitionSet make_set(const Prior& prior, const Rows& theta, const Rows& x, const Rows& x_next, const Rows& time,
+                       std::vector<std::string> state_names, const std::string& provenance) {
+  TransitionSet set;
+  set.theta = copy(theta);
+  set.x = copy(x);
+  set.x_next = copy(x_next);
+  set.time = copy(time);
+  set.prior = prior;
+  set.state_names = std::move(state_names);
+  set.provenance = parse(provenance);
+  const nb::gil_scoped_release release;
+  set.z = Matrix(set.theta.rows(), set.theta.cols());
+  for (std::size_t r = 0; r < set.z.rows(); ++r) prior.to_z(set.theta.row(r), set.z.row(r));
+  return set;
+}
+
+/// What Python asks for, as JSON: everything of the plan but its series and callables.
+simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Rows>& target) {
+  const nlohmann::json json = parse(given);
+  simulate::SimulationPlan plan;
+  plan.proposal = json.at("proposal");
+  plan.budget = json.at("budget").get<std::uint64_t>();
+  plan.seed = json.at("seed").get<std::uint64_t>();
+  plan.max_invalid = json.at("max_invalid").get<double>();
+  plan.options = json.at("options");
+  plan.lanes = json.at("lanes").get<std::size_t>();
+  plan.chunk_rows = json.at("chunk_rows").get<std::size_t>();
+  for (const Rows& series : target) plan.target.push_back(copy(series));
+  return plan;
+}
+
+/// To a file if there is a path, else in memory: (the set or None, the record). `inline_calls`: the simulator is Python
+/// and wants to be called on this very thread.
+std::pair<std::optional<TransitionSet>, std::string> simulate_model(const simulate::Model& model,
+                                                                    const simulate::SimulationPlan& plan,
+                                                                    const std::string& path, bool resume, int threads,
+                                                                    bool show_progress, bool inline_calls) {
+  std::optional<TransitionSet> set;
+  nlohmann::json provenance;
+  const auto work = [&](Progress& progress) {
+    if (path.empty()) {
+      set = simulate::simulate(model, plan, Parallel(threads), progress);
+      provenance = set->provenance;
+    } else {
+      provenance = simulate::simulate_to_file(path, model, plan, Parallel(threads), progress, resume).provenance;
+    }
+  };
+  if (inline_calls) {
+    CallProgress progress(show_progress);
+    const nb::gil_scoped_release release;
+    work(progress);
+  } else {
+    run(show_progress, work);
+  }
+  return {std::move(set), text(provenance)};
+}
+
+}  // namespace
+
+void bind_simulate(nb::module_& m) {
+  nb::class_<Prior>(m, "Prior")
+      .def_static("from_json", [](const std::string& given) { return Prior::from_json("prior", parse(given)); })
+      .def("to_json", [](const Prior& prior) { return text(prior.to_json()); })
+      .def_prop_ro("names", &Prior::names)
+      .def("sample", &sample_prior, "count"_a, "seed"_a)
+      .def("log_prob", &log_prob, "theta"_a)
+      .def("to_theta", &mapped<to_theta>, "z"_a)
+      .def("to_z", &mapped<to_z>, "theta"_a);
+
+  m.def("prior_families", [] { return simulate::prior_families().names(); });
+  m.def("proposals", [] {
+    nlohmann::json list = nlohmann::json::array();
+    for (const auto& entry : simulate::proposals()) {
+      list.push_back({{"name", entry.name}, {"help", entry.help}, {"settings", to_json(entry.settings)}});
+    }
+    return text(list);
+  });
+
+  const auto member = [](Matrix TransitionSet::* which) {
+    return [which](nb::handle self) { return view_of(nb::cast<const TransitionSet&>(self).*which, self); };
+  };
+  nb::class_<TransitionSet>(m, "TransitionSet")
+      .def_prop_ro("z", member(&TransitionSet::z))
+      .def_prop_ro("theta", member(&TransitionSet::theta))
+      .def_prop_ro("x", member(&TransitionSet::x))
+      .def_prop_ro("x_next", member(&TransitionSet::x_next))
+      .def_prop_ro("time", member(&TransitionSet::time))
+      .def_ro("prior", &TransitionSet::prior)
+      .def_ro("state_names", &TransitionSet::state_names)
+      .def_prop_ro("provenance", [](const TransitionSet& set) { return text(set.provenance); })
+      .def("__len__", &TransitionSet::size)
+      .def("write", [](const TransitionSet& set, const std::string& path) {
+        const nb::gil_scoped_release release;
+        simulate::write_transitions(path, set);
+      });
+  m.def("make_transitions", &make_set, "prior"_a, "theta"_a, "x"_a, "x_next"_a, "time"_a, "state_names"_a,
+        "provenance"_a);
+  using simulate::TransitionFile;
+  nb::class_<TransitionFile>(m, "TransitionFile")
+      .def("__init__", [](TransitionFile* file, const std::string& path) { new (file) TransitionFile(path); })
+      .def_prop_ro("prior", &TransitionFile::prior)
+      .def_prop_ro("state_names", &TransitionFile::state_names)
+      .def_prop_ro("provenance", [](const TransitionFile& file) { return text(file.provenance()); })
+      .def("__len__", &TransitionFile::size)
+      .def("read", [](const TransitionFile& file) {
+        const nb::gil_scoped_release release;
+        return file.read(0, file.size());
+      });
+
+  m.def(
+      "simulate_task",
+      [](const tasks::Task& task, const std::string& plan, const std::vector<Rows>& target, const std::string& path,
+         bool resume, int threads, bool show_progress) {
+        return simulate_model(task, plan_of(plan, target), path, resume, threads, show_progress, false);
+      },
+      "task"_a, "plan"_a, "target"_a, "path"_a, "resume"_a, "threads"_a, "show_progress"_a);
+  m.def(
+      "simulate_python",
+      [](const std::string& name, const Prior& prior, std::vector<std::string> state_names, nb::handle step,
+         nb::handle initial_state, nb::handle proposal, const std::string& proposal_record, bool uses_time,
+         const std::string& plan, const std::vector<Rows>& target, const std::string& path, bool resume, int threads,
+         bool show_progress) {
+        simulate::SimulationPlan all = plan_of(plan, target);
+        if (!proposal.is_none()) all.own_proposal = python_proposal(proposal, parse(proposal_record));
+        return simulate_model(python_model(name, prior, std::move(state_names), step, initial_state, uses_time), all,
+                              path, resume, threads, show_progress, threads == 1);
+      },
+      "name"_a, "prior"_a, "state_names"_a, "step"_a, "initial_state"_a.none(), "proposal"_a.none(),
+      "proposal_record"_a, "uses_time"_a, "plan"_a, "target"_a, "path"_a, "resume"_a, "threads"_a, "show_progress"_a);
+}
+
+}  // namespace catena::python

@@ -1,0 +1,104 @@
+// Training and trained models.
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include <memory>
+
+#include "binding.h"
+#include "catena/core/parallel.h"
+#include "catena/train/method.h"
+#include "catena/train/model.h"
+
+namespace catena::python {
+namespace {
+
+using train::TrainedModel;
+
+/// `set` is in memory; without it the transitions are those of the file.
+std::shared_ptr<TrainedModel> train_model(const std::string& method, const simulate::TransitionSet* set,
+                                          const std::string& file, const std::string& settings, const std::string& loop,
+                                          double held_out, std::uint64_t seed, int threads, bool show_progress,
+                                          const std::string& checkpoint, double checkpoint_seconds, bool resume) {
+  std::shared_ptr<TrainedModel> model;
+  const auto loop_settings = from_json<train::LoopSettings>("train", parse(loop));
+  run(show_progress, [&](Progress& progress) {
+    train::Split split;
+    split.held_out = held_out;
+    auto data = set != nullptr ? train::TrainingData(*set, split) : train::TrainingData(file, split);
+    const train::MethodContext context{.data = data,
+                                       .loop = loop_settings,
+                                       .settings = parse(settings),
+                                       .streams = Streams(seed),
+                                       .parallel = Parallel(threads),
+                                       .progress = progress,
+                                       .checkpoint = {checkpoint, checkpoint_seconds, resume}};
+    model = std::make_shared<TrainedModel>(train::train(method, context));
+    train::remove_checkpoints(context);
+  });
+  return model;
+}
+
+/// What a repr, a plot and a user who looks for diverged networks need.
+nlohmann::json describe(const TrainedModel& model) {
+  nlohmann::json networks = nlohmann::json::object();
+  for (const auto& [name, network] : model.networks) {
+    networks[name] = {{"outcome", catena::name(network.outcome)},
+                      {"steps", network.steps},
+                      {"best_step", network.best_step},
+                      {"held_out_loss", network.held_out_loss},
+                      {"weights", train::weight_count(network)},
+                      {"learning_curve",
+                       {{"step", network.curve.step},
+                        {"train_loss", network.curve.train_loss},
+                        {"held_out_loss", network.curve.held_out_loss},
+                        {"seconds", network.curve.seconds}}}};
+  }
+  return {{"method", model.method},
+          {"settings", model.settings},
+          {"training", model.training},
+          {"seed", model.seed},
+          {"state_names", model.state_names},
+          {"uses_time", model.features.uses_time()},
+          {"transitions", model.provenance},
+          {"notes", model.notes},
+          {"main_network", model.main_network},
+          {"networks", networks}};
+}
+
+}  // namespace
+
+void bind_train(nb::module_& m) {
+  nb::class_<TrainedModel>(m, "Model")
+      .def_ro("method", &TrainedModel::method)
+      .def_ro("prior", &TrainedModel::prior)
+      .def("describe", [](const TrainedModel& model) { return text(describe(model)); })
+      .def("write",
+           [](const TrainedModel& model, const std::string& path) {
+             const nb::gil_scoped_release release;
+             train::write_model(path, model);
+           })
+      .def("to_bytes", [](const TrainedModel& model) {
+        const std::string bytes = train::model_bytes(model);
+        return nb::bytes(bytes.data(), bytes.size());
+      });
+  m.def("read_model", [](const std::string& path) {
+    const nb::gil_scoped_release release;
+    return std::make_shared<TrainedModel>(train::read_model(path));
+  });
+  m.def("parse_model", [](const nb::bytes& bytes) {
+    return std::make_shared<TrainedModel>(train::parse_model({bytes.c_str(), bytes.size()}, "the pickled model"));
+  });
+  m.def("train", &train_model, "method"_a, "transitions"_a.none(), "file"_a, "settings"_a, "loop"_a, "held_out"_a,
+        "seed"_a, "threads"_a, "show_progress"_a, "checkpoint"_a, "checkpoint_seconds"_a, "resume"_a);
+  m.def("methods", [] {
+    nlohmann::json list = nlohmann::json::array();
+    for (const train::Method& method : train::methods()) {
+      list.push_back({{"name", method.name}, {"help", method.help}, {"settings", to_json(method.settings)}});
+    }
+    return text(list);
+  });
+  m.def("loop_settings",
+        [] { return text(to_json(std::span<const FieldInfo>(describe_fields<train::LoopSettings>()))); });
+}
+
+}  // namespace catena::python

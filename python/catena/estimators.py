@@ -1,0 +1,241 @@
+"""Estimators: FNSE, FNLE and the other methods, each trained on single transitions.
+
+>>> import catena
+>>> task = catena.tasks.get("gaussian_rw")
+>>> estimator = catena.FNLE().append_simulations(task.simulate(budget=500)).train(steps=50, show_progress_bars=False)
+>>> estimator.build_posterior().sample((100,), x=task.observe(5).series, show_progress_bars=False).shape
+(100, 1)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import _core, _html
+from ._arrays import ArrayLike, as_seed
+from ._settings import Settings, entries
+from .figures import Figures
+from .posteriors import Posterior
+from .priors import Prior, as_prior
+from .tasks import warn_outcome
+from .transitions import Transitions
+
+
+class Estimator:
+    """What the methods have in common; the keywords of each are settings of the method, listed by help_text()."""
+
+    method = ""
+
+    def __init__(self, prior: Prior | None = None, **settings: Any) -> None:
+        self.prior = None if prior is None else as_prior(prior, type(self).__name__)
+        self.settings = settings
+        self._method_settings().check_names(settings)
+        self._data: list[Transitions] = []
+        self._model: _core.Model | None = None
+
+    @classmethod
+    def _method_settings(cls) -> Settings:
+        return Settings(cls.__name__, json.dumps(entries(_core.methods())[cls.method]["settings"]))
+
+    @classmethod
+    def help_text(cls) -> str:
+        """The settings of the method and of train(), one a line.
+
+        >>> "learning_rate" in FNSE.help_text()
+        True
+        """
+        loop = Settings("train", _core.loop_settings())
+        return f"{cls.__name__}(prior, …)\n{cls._method_settings().help()}\n\ntrain(…)\n{loop.help()}"
+
+    def append_simulations(
+        self,
+        theta: ArrayLike | Transitions | str | os.PathLike[str],
+        x: ArrayLike | None = None,
+        x_next: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+        *,
+        state_names: Sequence[str] | None = None,
+        max_invalid: float = 0.1,
+    ) -> Estimator:
+        """Adds training data: Transitions, the path of a netCDF file, an xarray Dataset with theta, x and x_next, or the
+        three as arrays or DataFrames. Returns the estimator.
+
+        >>> import catena, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> theta, x = rng.standard_normal((100, 1)), rng.standard_normal((100, 2))
+        >>> prior = catena.priors.Independent({"drift": catena.priors.Normal()})
+        >>> FNSE(prior).append_simulations(theta, x, x + theta)
+        FNSE(100 transitions, not trained; parameters drift)
+        """
+        if isinstance(theta, (str, os.PathLike)):
+            theta = Transitions.load(theta)
+        if not isinstance(theta, Transitions):
+            if x is None and all(hasattr(theta, name) for name in ("x", "x_next", "theta")):  # an xarray Dataset
+                dataset: Any = theta
+                theta, x, x_next = dataset["theta"], dataset["x"], dataset["x_next"]
+                time = dataset["time"] if time is None and "time" in dataset else time
+                if state_names is None and "state" in getattr(dataset, "coords", ()):
+                    state_names = [str(name) for name in dataset["state"].values]
+            if x is None or x_next is None:
+                raise TypeError("append_simulations: x and x_next are missing, but must come with theta")
+            if self.prior is None:
+                raise TypeError(f"append_simulations: the prior of theta is missing: make {type(self).__name__}(prior)")
+            theta = Transitions.from_arrays(
+                self.prior, theta, x, x_next, time, state_names=state_names, max_invalid=max_invalid
+            )
+        elif x is not None:
+            raise TypeError("append_simulations: x is given beside Transitions, but must come with theta as an array")
+        if self.prior is None:
+            self.prior = theta.prior
+        if theta.prior != self.prior:
+            raise ValueError(f"append_simulations: the prior is {theta.prior!r}, but must be {self.prior!r}")
+        if self._data and theta.state_names != self._data[0].state_names:
+            wanted = ", ".join(self._data[0].state_names)
+            raise ValueError(f"append_simulations: the states are {', '.join(theta.state_names)}, but must be {wanted}")
+        self._data.append(theta)
+        return self
+
+    def _all_data(self) -> tuple[_core.TransitionSet | None, str]:
+        """The set in memory, or the file if there is just one and nobody has looked into it."""
+        if not self._data:
+            raise ValueError("train: there are no transitions, but there must be: call append_simulations first")
+        if len(self._data) == 1:
+            data = self._data[0]
+            return (None, data.path) if data.path is not None else (data._core, "")
+        parts = [[getattr(data._core, name) for data in self._data] for name in ("theta", "x", "x_next", "time")]
+        first = self._data[0]
+        provenance = dict(first.provenance, parts=[data.provenance for data in self._data])
+        joined = [np.ascontiguousarray(np.concatenate(part)) for part in parts]
+        return _core.make_transitions(first.prior._core, *joined, first.state_names, json.dumps(provenance)), ""
+
+    def train(
+        self,
+        *,
+        seed: int | None = 0,
+        threads: int = 0,
+        held_out: float = 0.1,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_seconds: float = 60.0,
+        resume: bool = False,
+        show_progress_bars: bool = True,
+        **settings: Any,
+    ) -> Estimator:
+        """Trains the networks and returns the estimator. Keywords: steps, batch_size, learning_rate, … (help_text()).
+
+        With checkpoint="model.safetensors", a run that dies goes on where it was, if it is called with resume=True.
+
+        >>> import catena
+        >>> data = catena.tasks.get("gaussian_rw").simulate(budget=500)
+        >>> FNLE().append_simulations(data).train(steps=50, show_progress_bars=False)
+        FNLE(500 transitions, trained; parameters theta_1)
+        """
+        loop = Settings("train", _core.loop_settings()).json_of(settings)
+        transitions, file = self._all_data()
+        self._model = _core.train(
+            self.method, transitions, file, self._method_settings().json_of(self.settings), loop, held_out,
+            as_seed(seed, "train"), threads, show_progress_bars, os.fspath(checkpoint) if checkpoint else "",
+            checkpoint_seconds, resume,
+        )  # fmt: skip
+        for network in self.describe()["networks"].values():
+            if network["outcome"] == "diverged":
+                warn_outcome("train", "diverged")
+                break
+        return self
+
+    @property
+    def _trained(self) -> _core.Model:
+        if self._model is None:
+            raise RuntimeError(f"{type(self).__name__} is not trained: call train() first")
+        return self._model
+
+    def build_posterior(self, **settings: Any) -> Posterior:
+        """The posterior as a function of the series; the keywords are settings of its sampler."""
+        return Posterior(self._trained, **settings)
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that the model file says, but for the weights."""
+        return json.loads(self._trained.describe())
+
+    def plot(self) -> Figures:
+        """The learning curve."""
+        about = self.describe()
+        results = _core.Results()
+        results.set_learning_curve(json.dumps(about["networks"][about["main_network"]]["learning_curve"]))
+        return Figures(results)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """A safetensors file, for catena.load() and `catena sample`."""
+        self._trained.write(os.fspath(path))
+
+    def _transitions(self) -> str:
+        if self._data:
+            return f"{sum(len(data) for data in self._data)} transitions, "
+        return ""
+
+    def __repr__(self) -> str:
+        state = "trained" if self._model is not None else "not trained"
+        names = f"; parameters {', '.join(self.prior.names)}" if self.prior is not None else ""
+        return f"{type(self).__name__}({self._transitions()}{state}{names})"
+
+    def _repr_html_(self) -> str:
+        rows: dict[str, Any] = {"prior": repr(self.prior), "data": self._transitions() or "none", **self.settings}
+        if self._model is not None:
+            for name, network in self.describe()["networks"].items():
+                rows[name] = f"held-out loss {network['held_out_loss']:.4f} after {network['best_step']} steps"
+        return _html.table(type(self).__name__, rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state["_model"] = None if self._model is None else self._model.to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if state["_model"] is not None:
+            self._model = _core.parse_model(state["_model"])
+
+
+class FNSE(Estimator):
+    """Factorised neural score estimation: the score of each local posterior, composed over the series.
+
+    >>> FNSE(ensemble=2)
+    FNSE(not trained)
+    """
+
+    method = "fnse"
+
+
+class FNLE(Estimator):
+    """Factorised neural likelihood estimation: the density of one transition, multiplied over the series.
+
+    >>> FNLE(density="gaussian")
+    FNLE(not trained)
+    """
+
+    method = "fnle"
+
+
+def _class_of(method: str, help_text: str) -> type[Estimator]:
+    """The class of a method of C++'s registry: one of those above, or one made of its description."""
+    for known in (FNSE, FNLE):
+        if known.method == method:
+            return known
+    return type(method.upper(), (Estimator,), {"method": method, "__doc__": help_text, "__module__": __name__})
+
+
+METHODS = {name: _class_of(name, entry["help"]) for name, entry in entries(_core.methods()).items()}
+globals().update({each.__name__: each for each in METHODS.values()})  # so that they pickle
+
+
+def load(path: str | os.PathLike[str]) -> Estimator:
+    """A trained estimator from a file that save() or `catena train` wrote."""
+    model = _core.read_model(os.fspath(path))
+    estimator = METHODS[model.method](Prior(model.prior))
+    estimator._model = model
+    estimator.settings = json.loads(model.describe())["settings"]
+    return estimator

@@ -1,0 +1,159 @@
+"""How far two sets of draws are apart, and whether posteriors are calibrated."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import ArrayLike, as_rows, as_seed, to_json
+from ._settings import entries
+from .figures import Figures
+from .posteriors import Posterior
+from .simulation import Step, initial_states
+from .tasks import Task
+
+
+def metrics() -> dict[str, str]:
+    """The metrics by name, with what they measure.
+
+    >>> metrics()["sw1"]
+    'sliced Wasserstein-1 distance, 1,000 projections'
+    """
+    return {name: entry["help"] for name, entry in entries(_core.metrics()).items()}
+
+
+def _draws_of(value: Any, name: str) -> tuple[list[str] | None, np.ndarray]:
+    if isinstance(value, (str, os.PathLike)):
+        parameters, draws = _core.read_draws(os.fspath(value))
+        return list(parameters) or None, draws
+    return None, as_rows(value, "evaluate", name)
+
+
+def evaluate(
+    a: ArrayLike | str | os.PathLike[str],
+    b: ArrayLike | str | os.PathLike[str],
+    *,
+    metrics: str | Sequence[str] | None = None,
+    seed: int | None = 0,
+    threads: int = 0,
+) -> dict[str, Any]:
+    """Compares draws a [N, d] with those of the reference b by the metrics named, or by all; files of draws are read.
+
+    A metric is a number, or a list with one for each parameter.
+
+    >>> a = np.random.default_rng(0).standard_normal((200, 2))
+    >>> evaluate(a, a + 3, metrics="mean_difference")["mean_difference"][0] < -2
+    True
+    """
+    names_a, rows_a = _draws_of(a, "a")
+    names_b, rows_b = _draws_of(b, "b")
+    if names_a is not None and names_b is not None and names_a != names_b:
+        if sorted(names_a) != sorted(names_b):
+            raise ValueError(f"evaluate: the parameters of b are {', '.join(names_b)}, but must be {', '.join(names_a)}")
+        rows_b = np.ascontiguousarray(rows_b[:, [names_b.index(name) for name in names_a]])
+    chosen = [metrics] if isinstance(metrics, str) else list(metrics or entries(_core.metrics()))
+    return json.loads(_core.evaluate(rows_a, rows_b, chosen, as_seed(seed, "evaluate"), threads))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Ranks of true parameters among draws of their posteriors; uniform if the posteriors are calibrated."""
+
+    parameters: list[str]
+    ranks: np.ndarray  #: [d, series], whole numbers from 0 to draws
+    tarp: np.ndarray  #: [series], of all parameters together (TARP)
+    draws: int
+    summary: dict[str, Any]  #: p-values, coverage, and what went wrong
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the ranks of every parameter stay inside the band of 95 %."""
+        return all(entry["inside"] for entry in self.summary["parameters"].values())
+
+    def plot(self) -> Figures:
+        """The distribution of ranks minus the uniform one, with its band."""
+        results = _core.Results()
+        results.set_calibration(self.parameters, np.ascontiguousarray(self.ranks, dtype=float), self.draws)
+        return Figures(results)
+
+    def __repr__(self) -> str:
+        judged = ", ".join(f"{name} p={entry['p_value']:.2g}" for name, entry in self.summary["parameters"].items())
+        return f"Calibration({self.ranks.shape[1]} series, {self.draws} draws each: {judged})"
+
+
+def calibrate(
+    posterior: Posterior,
+    simulator: Task | Callable[..., ArrayLike],
+    *,
+    transitions: int = 10,
+    series: int = 200,
+    draws: int = 100,
+    initial_state: Any = None,
+    seed: int | None = 0,
+    threads: int = 0,
+    path: str | os.PathLike[str] | None = None,
+    show_progress_bars: bool = True,
+    **settings: Any,
+) -> Calibration:
+    """Simulates `series` series of known θ from the prior, draws from the posterior of each, and ranks θ among the draws.
+
+    simulator: one of catena.tasks, or the step function of catena.simulate with its initial_state. With path= the ranks
+    go to a netCDF file for `catena report`. Keywords are settings of the sampler.
+
+    >>> import catena
+    >>> task = catena.tasks.get("gaussian_rw")
+    >>> quiet = {"show_progress_bars": False}
+    >>> estimator = catena.FNSE(ensemble=1).append_simulations(task.simulate(budget=500, **quiet)).train(steps=50, **quiet)
+    >>> calibrate(estimator.build_posterior(), task, series=5, draws=10, steps=20, **quiet).ranks.shape
+    (1, 5)
+    """
+    root = as_seed(seed, "calibrate")
+    chosen = posterior._sampler_settings().json_of({**posterior.settings, **settings})
+    if isinstance(simulator, Task):
+        known = _core.known_series(simulator._core, series, transitions, root)
+        theta, all_series, times = known["theta"], known["series"], known["times"]
+    else:
+        theta, all_series, times = _python_series(posterior, simulator, initial_state, series, transitions, root)
+    record = {"catena_version": _core.__version__, "method": posterior._model.method, "transitions": transitions, "seed": root}
+    found = _core.calibrate(
+        posterior._model, theta, all_series, times if posterior._about["uses_time"] else [], draws, chosen, root, threads,
+        show_progress_bars, "" if path is None else os.fspath(path), to_json(record),
+    )  # fmt: skip
+    ranks, tarp = found["ranks"].astype(np.int64), found["tarp"].astype(np.int64)
+    summary = json.loads(found["summary"])
+    outside = summary["transitions_outside_training_range"]
+    if outside:
+        warnings.warn(
+            f"calibrate: {outside} of {series * transitions} transitions lie outside the training range, where estimates"
+            " extrapolate; simulate with a wider proposal",
+            stacklevel=2,
+        )
+    return Calibration(posterior.prior.names, ranks, tarp, draws, summary)
+
+
+def _python_series(
+    posterior: Posterior, simulator: Callable[..., Any], initial_state: Any, count: int, transitions: int, seed: int
+) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
+    """θ from the prior and a series for each, all moved together by the user's step."""
+    step = Step(simulator)
+    draw, states = initial_states(initial_state, None)
+    if draw is None or states != len(posterior.state_names):
+        wanted = len(posterior.state_names)
+        raise ValueError(f"calibrate: initial_state must be given, with {wanted} states, where the series start")
+    theta = posterior.prior.sample((count,), seed=_core.child_seed(seed, "theta", 0))
+    steps = [draw(count, _core.child_seed(seed, "initial_state", 0))]
+    for t in range(transitions):
+        steps.append(step(theta, steps[-1], np.full(count, float(t)), _core.child_seed(seed, "step", t)))
+    whole = np.stack(steps, axis=1)
+    if not np.isfinite(whole).all():
+        bad = int((~np.isfinite(whole).all(axis=(1, 2))).sum())
+        raise ValueError(f"calibrate: {bad} of {count} series are not finite, but all must be: mend the simulator or prior")
+    times = np.arange(transitions + 1, dtype=float)
+    return theta, [np.ascontiguousarray(one) for one in whole], [times] * count

@@ -1,0 +1,56 @@
+/// Calibration of a trained model: for many series with known parameters, draws from the model's posterior and the rank
+/// of the truth among them (calibration.h). What `catena calibrate` and Python's catena.calibrate call; whoever has the
+/// simulator makes the series.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/core/parallel.h"
+#include "catena/core/progress.h"
+#include "catena/core/random.h"
+#include "catena/evaluate/calibration.h"
+#include "catena/files/netcdf.h"
+#include "catena/tasks/task.h"
+#include "catena/train/model.h"
+
+namespace catena::evaluate {
+
+/// Series with the parameters behind them: row s of `theta` made series[s].
+struct KnownSeries {
+  Matrix theta;
+  std::vector<Matrix> series;              // (T + 1) × n each
+  std::vector<std::vector<double>> times;  // of their rows, for models that use time; else empty
+};
+
+/// θ from the task's prior and a series of T transitions, `count` times over.
+KnownSeries known_series(std::string_view function, const tasks::Task& task, std::size_t count, std::size_t transitions,
+                         const Streams& streams);
+
+struct CalibrationResult {
+  std::vector<std::string> parameters;
+  Matrix theta;                         // the truths, one a row
+  std::vector<Ranks> ranks;             // of each parameter
+  Ranks tarp;                           // of all parameters together
+  std::vector<Outcome> outcome;         // of the draws of each series
+  std::size_t transitions_outside = 0;  // of all transitions, those outside the training range
+};
+
+/// `draws` draws for every series, by the model's sampler with `settings`. Series are shared between the threads; each
+/// has random streams of its own.
+CalibrationResult calibrate(const train::TrainedModel& model, const KnownSeries& known, std::size_t draws,
+                            const nlohmann::json& settings, const Streams& streams, const Parallel& parallel,
+                            Progress& progress);
+
+/// For each parameter and for all together (`tarp`): the p-value of the largest excursion of the ranks, whether they
+/// stay inside the band of 95 %, and the coverage's mean excess (negative: the posterior is too narrow).
+nlohmann::json summary(const CalibrationResult& result, const Streams& streams);
+
+/// A netCDF file that `catena report` shows: `rank` (parameter, series) with the attribute `draws`, `tarp_rank`
+/// (series), `theta`.
+files::Group calibration_group(const CalibrationResult& result);
+
+}  // namespace catena::evaluate
