@@ -69,24 +69,32 @@ HWY_EXPORT(multiply_add_chains);
 
 namespace {
 
-float fastest_chains(std::uint64_t rounds, double* operations, std::int64_t* target) {
-  return HWY_DYNAMIC_DISPATCH(multiply_add_chains)(rounds, operations, target);
+volatile float sink = 0;  // the compiler must not conclude that nobody needs the result
+
+double fastest_chains(std::uint64_t rounds, std::int64_t* target) {
+  double operations = 0;
+  sink = HWY_DYNAMIC_DISPATCH(multiply_add_chains)(rounds, &operations, target);
+  return operations;
 }
 
 }  // namespace
 
 }  // namespace kernels
 
+double run_multiply_adds(std::uint64_t rounds) {
+  std::int64_t target = 0;
+  return kernels::fastest_chains(rounds, &target);
+}
+
 Peak measure_peak(int runs, double run_seconds) {
   check::at_least("measure_peak", "runs", runs, 1);
   check::positive("measure_peak", "run_seconds", run_seconds);
   using Clock = std::chrono::steady_clock;
-  volatile float sink = 0;  // the compiler must not conclude that nobody needs the result
   double operations = 0;
   std::int64_t target = 0;
   const auto time = [&](std::uint64_t rounds) {
     const auto begin = Clock::now();
-    sink = kernels::fastest_chains(rounds, &operations, &target);
+    operations = kernels::fastest_chains(rounds, &target);
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
   std::uint64_t rounds = 1024;  // doubled until a run is long enough, which lets the clock rate settle too
