@@ -29,6 +29,7 @@ RatioMap map_of(const TrainingData& data) { return {data.features(), data.state_
 TEST(RatioObjective, ComparesEveryTransitionWithTheParametersOfTheFollowingOnes) {
   const TrainingData data(transitions_of("gaussian_rw", 300, {{"dim", 2}}), Split{});
   RatioLossSettings loss;
+  loss.loss = "contrastive";
   loss.atoms = 20;
   const RatioNetworkSettings network = small("separable");
   const RatioObjective objective(network, loss, map_of(data), 2);
@@ -99,6 +100,7 @@ TEST(RatioObjective, PutsNoiseBesideEveryTransition) {
 TEST(RatioObjective, GivesAJointNetworkItsOwnParametersFirstAndOthersAfterThem) {
   const TrainingData data(transitions_of("gaussian_rw", 300, {{"dim", 2}}), Split{});
   RatioLossSettings loss;
+  loss.loss = "contrastive";
   loss.atoms = 8;
   const RatioObjective objective(small("joint"), loss, map_of(data), 2);
   ASSERT_EQ(objective.lanes_per_example(), 8U);

@@ -14,7 +14,7 @@ namespace catena::train {
 
 class RatioObjective final : public Objective {
  public:
-  /// `loss.atoms` must not be 0 any more. Losses with noise are for separable networks.
+  /// `loss` must not say auto or 0 any more. Losses with noise are for separable networks.
   RatioObjective(const RatioNetworkSettings& network, const RatioLossSettings& loss, RatioMap map,
                  std::size_t parameters);
 

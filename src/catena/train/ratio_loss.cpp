@@ -101,4 +101,10 @@ const Registry<RatioLoss>& ratio_losses() {
   return registry;
 }
 
+std::vector<std::string> ratio_loss_choices() {
+  std::vector<std::string> names = ratio_losses().names();
+  names.insert(names.begin(), "auto");
+  return names;
+}
+
 }  // namespace catena::train

@@ -6,10 +6,10 @@
 ///   nre_c        −γ/(1+γ) log( γ e^(r_0)/(K + γ Σ_{s<K} e^(r_s)) ) − 1/(1+γ) log( K/(K + γ Σ_{s≥K} e^(r_s)) ), K = S/2
 ///                                                                                  (NRE-C: miller2022)
 ///   balanced     bce + λ E[σ(r_0) + mean_{s>0} σ(r_s) − 1]², the square estimated from the block  (BNRE: delaunoy2022)
-///   nce          noise-contrastive estimation (gutmann2012), for transitions that are real in one lane and noise in
-///   the
-///                next: x^t as in the real one, u' ~ N(0, I), the Gaussian to which increments are whitened. With S of
-///                z for each,  real: −log σ(r_0),  noise: −Σ_s log(1 − σ(r_s)); r is less by log S then.
+///   nce          noise-contrastive estimation (gutmann2012), for transitions that are real in one lane and
+///                noise in the next: x^t as in the real one, u' ~ N(0, I), the Gaussian to which increments are
+///                whitened. With S of z for each,  real: −log σ(r_0),  noise: −Σ_s log(1 − σ(r_s)); r is less by log S
+///                then.
 ///   nce_contrastive  the sum of both
 ///
 /// Those with noise learn the ratio to that Gaussian, log p(x^(t+1) | x^t, z)/q(x^(t+1) | x^t), which is as good for a
@@ -20,6 +20,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "catena/core/config.h"
 #include "catena/core/registry.h"
@@ -30,7 +32,7 @@ namespace catena::train {
 struct RatioLossSettings {
   RatioLossSettings() = default;  // not an aggregate: GCC 12 warns of uninitialised texts in nested aggregates
 
-  std::string loss = "contrastive";
+  std::string loss = "auto";
   int atoms = 0;
   double gamma = 1;
   double balance = 100;
@@ -48,13 +50,18 @@ struct RatioLoss {
 };
 
 const Registry<RatioLoss>& ratio_losses();
+/// Their names, and auto.
+std::vector<std::string> ratio_loss_choices();
 
 template <class Self, class Visit>
 void RatioLossSettings::fields(Self& c, Visit&& visit) {
-  visit(c.loss, "loss", "bce (NRE-A), contrastive (NRE-B), nre_c, balanced (BNRE), nce or nce_contrastive",
-        one_of(ratio_losses().names()));
+  visit(c.loss, "loss",
+        "bce (NRE-A), contrastive (NRE-B), nre_c, balanced (BNRE), nce, nce_contrastive; auto: the last one, or "
+        "contrastive "
+        "for a joint network",
+        one_of(ratio_loss_choices()));
   visit(c.atoms, "atoms",
-        "parameters that each transition is compared with, its own included (0: 100 separable, 8 joint)", at_least(0));
+        "parameters that each transition is compared with, its own included (0: 64 separable, 8 joint)", at_least(0));
   visit(c.gamma, "gamma", "odds of the dependent class of nre_c", positive());
   visit(c.balance, "balance", "weight lambda of the balance condition of balanced", not_negative());
 }
