@@ -101,6 +101,11 @@ BesidePeak BenchContext::beside_peak(std::vector<std::function<void()>> works) c
   return BesidePeak(std::move(works), runs * slices, run_seconds_ / slices);
 }
 
+std::vector<Turns> BenchContext::in_turn(const std::vector<std::function<void()>>& works) const {
+  constexpr int slices = 5;
+  return run_in_turn(works, runs * slices, run_seconds_ / slices);
+}
+
 void BenchContext::record(std::string key, double value, std::string unit, std::string meaning) {
   measurements_.push_back({std::move(key), value, std::move(unit), std::move(meaning)});
 }

@@ -36,6 +36,9 @@ class BenchContext {
   /// Runs works in turn with the machine's peak: as much time for each as seconds_per_call takes, in slices of a
   /// fiftieth of --run-seconds.
   BesidePeak beside_peak(std::vector<std::function<void()>> works) const;
+  /// Runs works in turn, without the peak, in slices of a fifth of --run-seconds: for works that wake other threads,
+  /// which then stay awake for many calls, as they do in training.
+  std::vector<Turns> in_turn(const std::vector<std::function<void()>>& works) const;
 
   /// Seconds per call of `work`: the median of nine runs, each of as many calls as fill --run-seconds.
   template <class Work>
