@@ -94,7 +94,7 @@ TEST_F(TransitionFiles, AreSafeAfterEachOfTheSmallChunksThatAPlanAsksFor) {
   EXPECT_THROW(simulate_to_file(path, model, plan, Parallel(1), silent_progress()), InputError);
   last = -1;
   const SimulationInfo info = simulate_to_file(path, model, plan, Parallel(1), silent_progress(), /*resume=*/true);
-  EXPECT_EQ(info.resumed_rows, 8 * usual_lanes);  // the second one was being written while the third was simulated
+  EXPECT_EQ(info.resumed_rows, 16 * usual_lanes);
   expect_equal(read_transitions(path), simulate(walk_model(1), plan, Parallel(1), silent_progress()));
 }
 

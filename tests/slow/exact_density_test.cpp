@@ -70,8 +70,8 @@ TEST_P(EveryExactDensity, GivesTheReferenceByFnlesChains) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tasks, EveryExactDensity, testing::ValuesIn(cases()), [](const auto& info) {
-  return fmt::format("{}_T{}", info.param.task, info.param.transitions);
+INSTANTIATE_TEST_SUITE_P(Tasks, EveryExactDensity, testing::ValuesIn(cases()), [](const auto& tested) {
+  return fmt::format("{}_T{}", tested.param.task, tested.param.transitions);
 });
 
 }  // namespace

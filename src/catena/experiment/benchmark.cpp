@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
 #include "catena/core/stopwatch.h"
 #include "catena/evaluate/metric.h"
-#include "catena/evaluate/reference_file.h"
+#include "catena/experiment/reference_draws.h"
 #include "catena/files/json.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/transitions.h"
@@ -20,29 +21,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t reference_seed = 1;
-
 double peak_megabytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// Draws of the exact posterior, from the user's cache where they are there.
-Matrix reference_draws(const tasks::Task& task, ConstMatrixView series, std::size_t n, const Parallel& parallel) {
-  const evaluate::FoundReference found = evaluate::find_reference(
-      task, series, n, reference_seed, {}, evaluate::ReferenceCache::of_user(), parallel, silent_progress());
-  if (!found.group) {
-    throw InputError(
-        fmt::format("experiment: the reference of {} did not become healthy: {}", task.name, advice(found.outcome)));
-  }
-  Matrix draws(n, task.prior.size());
-  for (std::size_t i = 0; i < draws.cols(); ++i) {
-    const auto& values =
-        std::get<std::vector<double>>(found.group->group("posterior").variable(task.prior.names()[i]).values);
-    for (std::size_t k = 0; k < n; ++k) draws(k, i) = values.at(k);
-  }
-  return draws;
+/// Several sweeps may fill one table: the list of those that did, each once.
+void remember(const fs::path& path, const nlohmann::json& sweep) {
+  nlohmann::json list = fs::exists(path) ? files::read_json(path) : nlohmann::json::array();
+  if (!list.is_array()) throw FileError(fmt::format("{}: is no list of sweeps", path.string()));
+  if (std::ranges::find(list, sweep) == list.end()) list.push_back(sweep);
+  files::write_json(path, list);
 }
 
 class Runner {
@@ -106,6 +96,7 @@ class Runner {
     if (fs::exists(path)) return train::read_model(path);
     progress_.note(fmt::format("{} {} {}: training", method.label, task.name, budget));
     simulate::SimulationPlan plan;
+    plan.proposal = sweep_.proposal;
     plan.budget = budget;
     plan.seed = Streams(seed).child("transitions").seed();
     plan.options = task.options;
@@ -162,7 +153,7 @@ class Runner {
 
 void run_sweep(const Sweep& sweep, const fs::path& directory, const Parallel& parallel, Progress& progress) {
   fs::create_directories(directory);
-  files::write_json(directory / "sweep.json", sweep.to_json());
+  remember(directory / "sweeps.json", sweep.to_json());
   Runner(sweep, directory, parallel, progress).run();
 }
 

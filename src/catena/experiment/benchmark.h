@@ -10,7 +10,7 @@
 
 namespace catena::experiment {
 
-/// Files in `directory`: sweep.json, rows.csv, and models/ with what was trained, so that nothing is done twice. A
+/// Files in `directory`: sweeps.json, rows.csv, and models/ with what was trained, so that nothing is done twice. A
 /// directory that holds another sweep takes the union: rows are known by their names, not by their order.
 void run_sweep(const Sweep& sweep, const std::filesystem::path& directory, const Parallel& parallel,
                Progress& progress);

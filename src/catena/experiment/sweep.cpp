@@ -19,6 +19,7 @@ nlohmann::json Sweep::to_json() const {
                          {"first_observation", first_observation},
                          {"seeds", seeds},
                          {"draws", draws},
+                         {"proposal", proposal},
                          {"metrics", metrics}};
   for (const SweepTask& task : tasks) json["tasks"].push_back({{"name", task.name}, {"options", task.options}});
   for (const SweepMethod& method : methods) {
@@ -51,6 +52,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     sweep.first_observation = json.value("first_observation", sweep.first_observation);
     sweep.seeds = json.value("seeds", sweep.seeds);
     sweep.draws = json.value("draws", sweep.draws);
+    sweep.proposal = json.value("proposal", sweep.proposal);
     sweep.metrics = json.value("metrics", sweep.metrics);
   } catch (const nlohmann::json::exception& error) {
     throw InputError(fmt::format("{}: is no sweep ({})", source, error.what()));

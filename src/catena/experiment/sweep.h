@@ -31,6 +31,7 @@ struct Sweep {
   std::uint64_t first_observation = 1001;  // seeds of the observations: this one and those that follow
   std::vector<std::uint64_t> seeds{1};     // of transitions and training
   std::size_t draws = 1000;
+  nlohmann::json proposal;  // where transitions start, of every task; null: each task's own default
   std::vector<std::string> metrics{"c2st", "c2st_mlp", "sw1"};
 
   nlohmann::json to_json() const;

@@ -20,6 +20,7 @@ void DensityTarget::log_density_and_gradient(ConstMatrixView z, std::span<double
 std::unique_ptr<Target> DensityTarget::thinned(std::size_t terms) const {
   if (!make_) return nullptr;
   compose::ObservedSeries some;
+  some.companions = observed_->companions;
   some.c = Matrix(terms, observed_->c.cols());
   for (std::size_t t = 0; t < terms; ++t) {
     std::ranges::copy(observed_->c.row(t * observed_->transitions() / terms), some.c.row(t).begin());

@@ -19,7 +19,7 @@ namespace catena::sample {
 
 struct SampleSettings {
   std::string sampler = "stochastic_heun";
-  int steps = 60;
+  int steps = 40;
   double end_width = 0.05;  // Tweedie's step then loses at most 0.05² = 0.25 % of the variance
   double smallest_a = 0;
   bool denoise = true;
@@ -37,8 +37,8 @@ struct SampleSettings {
     visit(c.smallest_a, "smallest_a", "never end below this a, however narrow the posterior", between(0.0, 0.5));
     visit(c.denoise, "denoise", "end with Tweedie's step to a = 0", anything());
     visit(c.largest_z, "largest_z", "no estimate of z beyond so many standard deviations of the prior", positive());
-    visit(c.langevin.corrections, "corrections", "Langevin steps at every level (0: the sampler's own number)",
-          at_least(0));
+    visit(c.langevin.corrections, "corrections", "Langevin steps at every level (-1: the sampler's own number)",
+          at_least(-1));
     visit(c.langevin.rate, "langevin_rate", "size of a Langevin step in units of its bound", between(1e-6, 1.0));
     visit(
         c.tolerance, "tolerance",

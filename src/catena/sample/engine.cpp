@@ -31,8 +31,7 @@ Engine::Engine(const compose::SeriesScore& score, const Sampler& sampler, std::s
   const std::size_t d = score.dimension();
   theta_a_ = stage_ = noise_ = Matrix(particles, d);
   slopes_.assign(static_cast<std::size_t>(std::max(1, sampler.stages)), Matrix(particles, d));
-  if (sampler.corrections == 0) langevin_.corrections = 0;
-  if (sampler.corrections > 0 && langevin_.corrections == 0) langevin_.corrections = sampler.corrections;
+  if (langevin_.corrections < 0) langevin_.corrections = sampler.corrections;
   if (sampler.stochastic()) {
     for (const double node : sampler.nodes) CATENA_ASSERT(node == 0 || node == 1);
   }

@@ -32,8 +32,8 @@ using Noise = std::function<void(std::span<double>)>;
 
 /// The Langevin steps of samplers that have them.
 struct LangevinSteps {
-  int corrections = 0;  // at every level; 0: the sampler's own number
-  double rate = 0.5;    // δ in units of its bound (sampler.h)
+  int corrections = -1;  // at every level; -1: the sampler's own number
+  double rate = 0.5;     // δ in units of its bound (sampler.h)
 };
 
 /// What the steps of one block of particles share; y = θ_a/m, one particle a row.

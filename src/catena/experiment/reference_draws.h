@@ -1,0 +1,13 @@
+/// The exact posterior as experiments compare with it.
+#pragma once
+
+#include "catena/core/array.h"
+#include "catena/core/parallel.h"
+#include "catena/tasks/task.h"
+
+namespace catena::experiment {
+
+/// n draws, one a row, from the user's cache where they are there. Throws InputError if their chains are not healthy.
+Matrix reference_draws(const tasks::Task& task, ConstMatrixView series, std::size_t n, const Parallel& parallel);
+
+}  // namespace catena::experiment
