@@ -2,9 +2,14 @@
 /// Speeds are reported as shares of it, so that they can be compared between machines and between noisy moments.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace catena {
+
+/// Does `rounds` rounds of fused multiply-adds that depend on nothing but themselves, on the calling thread, and
+/// returns how many floating-point operations that were: what a benchmark times in turn with its own work.
+double run_multiply_adds(std::uint64_t rounds);
 
 struct Peak {
   double gflops = 0;   ///< 10⁹ single-precision operations per second; a fused multiply-add counts as two

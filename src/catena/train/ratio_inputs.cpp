@@ -1,5 +1,6 @@
 #include "catena/train/ratio_inputs.h"
 
+#include <algorithm>
 #include <numbers>
 
 namespace catena::train {
@@ -12,16 +13,16 @@ std::size_t products(std::size_t n) { return n <= most_states_with_products ? n 
 }  // namespace
 
 RatioMap::RatioMap(const Features& features, const std::vector<std::string>& state_names, const std::string& logarithms)
-    : states_(features.states()),
+    : states_(features.target()),
+      begin_(features.condition()),
       state_(features, state_names, {.logarithms = logarithms, .atoms = "none", .integers = "none"}, false) {}
 
 RatioShape RatioMap::shape(std::size_t parameters) const {
-  return {parameters, state_.shape(parameters).state_inputs, states_ + products(states_)};
+  return {states_, parameters, state_.shape(parameters).state_inputs, states_ + products(states_)};
 }
 
-void RatioMap::increment(const float* c, std::span<float> out) const {
-  const float* u = c + states_;
-  std::copy_n(u, states_, out.begin());
+void RatioMap::statistics(std::span<const float> u, std::span<float> out) const {
+  std::ranges::copy(u, out.begin());
   if (products(states_) == 0) return;
   std::size_t at = states_;
   for (std::size_t i = 0; i < states_; ++i) {
