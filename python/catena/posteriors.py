@@ -330,8 +330,8 @@ class Posterior:
         page.
 
         >>> theta = posterior.sample((100,), x=series)
-        >>> posterior.plot(truth=[0.4])
-        Figures(pair_plot, series)
+        >>> "pair_plot" in posterior.plot(truth=[0.4]).names
+        True
         """
         draws = self._last("plot")
         results = _core.Results()
