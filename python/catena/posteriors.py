@@ -111,7 +111,7 @@ class Posterior:
     def help_text(self) -> str:
         """The settings of the sampler, one a line.
 
-        >>> "chains=100" in posterior.help_text()
+        >>> "chains=" in posterior.help_text()
         True
         """
         return self._sampler_settings().help()
