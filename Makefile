@@ -6,7 +6,7 @@ python = .venv/bin/python
 cmake_build = cmake --build $(1) --parallel $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-clang build demo test test-slow bench dev asan tsan tidy docs format format-check clean
+.PHONY: help setup setup-clang build demo test test-slow bench dev asan tsan tidy docs images format format-check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -35,8 +35,11 @@ bench: build ## speed beside the machine's measured peak
 
 docs: build ## the documentation as a site, build/site/index.html
 	@tools/setup docs
-	$(python) -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(python) -m mkdocs build --strict --quiet
 	@echo build/site/index.html
+
+images: build ## the pictures of README and docs, made anew
+	@tools/images
 
 dev: setup ## the unit tests with the checks of the standard library switched on
 	cmake --workflow --preset dev

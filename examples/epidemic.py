@@ -11,6 +11,7 @@ import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.stats import binom, norm
 
 import catena
 
@@ -49,7 +50,8 @@ prior = catena.priors.Independent({
 # %%
 def states(count, rng):
     infected = np.round(np.exp(rng.uniform(0, np.log(people / 2), count)))
-    susceptible = np.round(rng.uniform(0, 1, count) * (people - infected))
+    share = np.minimum(1, rng.uniform(0, 1.1, count))  # of those not infected; at the start it is all of them
+    susceptible = np.round(share * (people - infected))
     return np.column_stack([susceptible, infected])
 
 
@@ -77,6 +79,30 @@ for day, theta in draws.items():
     number = theta[:, 0] / theta[:, 1]
     low, median, high = np.quantile(number, [0.05, 0.5, 0.95])
     print(f"day {day}: R0 = {median:.2f}, 90 % between {low:.2f} and {high:.2f} (true {truth[0, 0] / truth[0, 1]:.2f})")
+
+# %% [markdown]
+# ## How right is that?
+#
+# This simulator is simple enough to integrate the day's factor out by quadrature, so that its exact posterior can be had by
+# weighting draws. That is the luxury of an example.
+
+# %%
+nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+wide = np.exp(np.random.default_rng(4).normal(np.log([0.45, 0.18, 0.25]), [0.25, 0.3, 0.6], (2_000 if QUICK else 20_000, 3)))
+log_weight = prior.log_prob(wide) - norm(np.log([0.45, 0.18, 0.25]), [0.25, 0.3, 0.6]).logpdf(np.log(wide)).sum(axis=1)
+log_weight += np.log(wide).sum(axis=1)
+for day, ((susceptible, infected), (susceptible_next, infected_next)) in enumerate(zip(series[:40], series[1:41], strict=True), 1):
+    new = susceptible - susceptible_next
+    today = wide[:, :1] * np.exp(wide[:, 2:] * nodes)
+    chance = binom.pmf(new, susceptible, -np.expm1(-today * infected / people)) @ weights / weights.sum()
+    log_weight += np.log(chance + 1e-300) + binom.logpmf(infected + new - infected_next, infected, -np.expm1(-wide[:, 1]))
+    if day in days:
+        weight = np.exp(log_weight - log_weight.max())
+        order = np.argsort(wide[:, 0] / wide[:, 1])
+        share = np.cumsum(weight[order]) / weight.sum()
+        low, median, high = (wide[:, 0] / wide[:, 1])[order][np.searchsorted(share, [0.05, 0.5, 0.95])]
+        effective = weight.sum() ** 2 / (weight**2).sum()
+        print(f"day {day}, exactly: R0 = {median:.2f}, 90 % between {low:.2f} and {high:.2f} ({effective:.0f} effective draws)")
 
 # %% [markdown]
 # ## What will happen?

@@ -9,7 +9,10 @@
 # recording says so, the spikes or the silence between them?
 
 # %%
+import json
 import os
+import pathlib
+import subprocess
 import sys
 
 import matplotlib.pyplot as plt
@@ -75,23 +78,38 @@ for name, true, low, median, high in zip(prior.names, truth[0], *np.quantile(the
 # %% [markdown]
 # ## Which part of the recording says so?
 #
-# The share of what was not known before that each step took away: −Cov(z, ∂ log q/∂z) over the posterior, which adds up to the variance
-# that the whole recording removed (see "Where the information comes from" in the documentation). The report draws the same.
+# The share of the prior's variance that each step took away; shares add up to what the whole recording took away (see "Where the
+# information comes from" in the documentation). The report computes it: here as figures in JSON, without `--format` as a page.
 
 # %%
 estimator.save("neuron.safetensors")
 posterior.draws.save("neuron.nc")
+command = [sys.executable, "-m", "catena", "report", "neuron.safetensors", "neuron.nc", "-o", "neuron_figures", "--format", "json"]
+subprocess.run(command, check=True)
+views = json.loads(pathlib.Path("neuron_figures/information.json").read_text())["concat"]
+shares = [[bar["y"] for bar in view["layer"][0]["data"]["values"]] for view in views]  # all parameters, then each
+edges = [bar["x"] for bar in views[0]["layer"][0]["data"]["values"]]
 
-prior_sd = prior.sample((20_000,), seed=2).std(axis=0)
-fig, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained", width_ratios=[2, 1])
+# %%
 time = 0.5 * np.arange(len(series))
-axes[0].plot(time, series[:, 0], "k", linewidth=1, label="v")
-axes[0].plot(time, series[:, 1], color="0.6", linewidth=1, label="w")
-axes[0].set_xlabel("time")
-axes[0].legend(frameon=False)
-axes[0].set_title("the recording", fontsize=10)
-standard = (theta - truth) / prior_sd
-axes[1].boxplot(standard, orientation="horizontal", tick_labels=prior.names, whis=(5, 95), showfliers=False)
-axes[1].axvline(0, color="tab:orange", linewidth=1)
-axes[1].set_title("posterior − truth, in prior deviations", fontsize=10)
+shown = [0, 1, 1 + prior.names.index("noise")]
+fig, axes = plt.subplots(
+    1 + len(shown), 2, figsize=(10, 5), layout="constrained", width_ratios=[3, 1], height_ratios=[2] + [1] * len(shown), sharex="col"
+)
+axes[0, 0].plot(time, series[:, 0], "k", linewidth=1, label="v")
+axes[0, 0].plot(time, series[:, 1], color="0.6", linewidth=1, label="w")
+axes[0, 0].legend(frameon=False, loc="upper right")
+axes[0, 0].set_title("a recording, and how much each part of it says", fontsize=10)
+for axis, i in zip(axes[1:, 0], shown, strict=True):
+    axis.bar(0.5 * np.array(edges), 100 * np.array(shares[i]), width=0.5 * (edges[1] - edges[0]), align="edge", color="tab:blue")
+    axis.set_ylabel(f"{['all', *prior.names][i]}\n(%)")
+axes[-1, 0].set_xlabel("time")
+for axis in axes[:, 1]:
+    axis.remove()
+box = fig.add_subplot(axes[0, 1].get_gridspec()[:, 1])
+prior_sd = prior.sample((20_000,), seed=2).std(axis=0)
+box.boxplot((theta - truth) / prior_sd, orientation="horizontal", tick_labels=prior.names, whis=(5, 95), showfliers=False,
+            medianprops={"color": "tab:blue"})
+box.axvline(0, color="tab:orange", linewidth=1)
+box.set_title("posterior − truth,\nin prior deviations", fontsize=10)
 fig.savefig("neuron.png", dpi=150)

@@ -8,6 +8,7 @@
 #include "catena/core/random.h"
 #include "catena/report/figure.h"
 #include "catena/report/findings.h"
+#include "catena/report/information.h"
 #include "catena/report/page.h"
 #include "catena/report/results.h"
 #include "catena/report/summary.h"
@@ -111,6 +112,12 @@ void bind_report(nb::module_& m) {
            [](Results& results, std::vector<std::string> parameters, const Rows& ranks, std::size_t draws) {
              results.calibration = calibration_of(std::move(parameters), ranks, draws);
            })
+      .def(
+          "add_information",
+          [](Results& results, const train::TrainedModel& model, int threads) {
+            run(false, [&](Progress&) { report::add_information(results, model, Parallel(threads)); });
+          },
+          "model"_a, "threads"_a)
       .def("add_source", [](Results& results, const std::string& file, const std::string& kind,
                             const std::string& record) { results.sources.push_back({file, kind, parse(record)}); })
       .def("figures", &figures)

@@ -282,12 +282,13 @@ class Posterior:
         return self._last("to_arviz").to_arviz()
 
     def plot(self, *, truth: ArrayLike | None = None, reference: ArrayLike | None = None) -> Figures:
-        """Figures of the last draws: pair plot, marginals, the series; with the true θ and draws of a reference [N, d] if
-        they are given. A notebook shows them, save("posterior.html") writes a page."""
+        """Figures of the last draws: pair plot, marginals, the series and which of its transitions told most; with the
+        true θ and draws of a reference [N, d] if they are given. A notebook shows them, save("posterior.html") writes a page."""
         draws = self._last("plot")
         results = _core.Results()
         results.set_posterior(draws.parameters, draws.theta, draws.chains)
         results.set_observed(draws.state_names, draws.series, np.empty(0))
+        results.add_information(self._model, 0)
         dimension = self.prior.dimension
         if truth is not None:
             results.set_truth(as_rows(truth, "posterior.plot", "truth", dimension).ravel())

@@ -19,6 +19,7 @@ def test_a_posterior_is_plotted_with_truth_and_reference(posterior, series, tmp_
     reference = mean + deviation * np.random.default_rng(0).standard_normal((200, 1))
     figures = posterior.plot(truth=[0.4], reference=reference)
     assert "marginals" in figures.names or "pair_plot" in figures.names
+    assert "information" in figures.names
     assert figures.spec["$schema"].endswith("vega-lite/v5.json")
     assert figures[figures.names[0]] == figures.spec
     figures.save(tmp_path / "posterior.html")

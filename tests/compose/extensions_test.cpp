@@ -2,6 +2,7 @@
 // gaps, panels, initial states, chains of higher order, blocks with a remainder; at T = 1, 10 and 100. Records come
 // from observed_series with features that do nothing, local posteriors from these records alone, and the truth from the
 // task's own likelihood of the whole series.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -216,7 +217,7 @@ TEST_P(Extension, TimesComposeExactly) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Lengths, Extension, testing::Values(1U, 10U, 100U),
-                         [](const auto& length) { return "T" + std::to_string(length.param); });
+                         [](const auto& length) { return fmt::format("T{}", length.param); });
 
 TEST(ObservedSeries, RefusesBlocksThatLeaveTransitionsOver) {
   const tasks::Task task = tasks::make_task("gaussian_rw", {{"dim", 1}});

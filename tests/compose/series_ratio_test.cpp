@@ -22,6 +22,8 @@ train::TrainedModel untrained(const std::string& network) {
   settings.network.network = network;
   settings.network.width = 16;
   settings.network.terms = 7;
+  settings.network.squares = 2;
+  settings.network.square_terms = 3;
   settings.logarithms = "none";
   settings.whiten = false;
   settings.ensemble = 3;

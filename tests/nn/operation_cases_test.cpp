@@ -239,6 +239,7 @@ std::vector<OperationCase> operation_cases() {
        }},
       pairs_case(7, 5),
       pairs_case(3, 40),
+      pairs_case(4, 20),
       {"unfold_lanes",
        {{1}},
        {},

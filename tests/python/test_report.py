@@ -337,6 +337,14 @@ def test_a_model_of_another_simulator_is_a_note_and_no_failure(catena, material,
     assert len(found) == 1 and "parameters" in found[0]
 
 
+def test_a_series_that_the_draws_were_not_made_for_is_a_warning(catena, material, fitted):
+    result = catena("report", fitted / "p.nc", material / "series.csv", "-o", material / "other.html", "--json")
+    found = {f["text"]: f["severity"] for f in json.loads(result.stdout)["findings"]}
+    assert [kind for text, kind in found.items() if "not the one that the draws were made for" in text] == ["warning"]
+    result = catena("report", fitted / "p.nc", fitted / "series.csv", "-o", material / "same.html", "--json")
+    assert "made for" not in result.stdout
+
+
 def test_predict_needs_a_simulator(catena, material):
     result = catena("predict", material / "posterior.nc", "--observation", material / "series.csv", "-o", material / "no.nc")
     assert result.returncode == 2 and "names no built-in simulator" in result.stderr and result.stderr.count("\n") == 1

@@ -42,10 +42,8 @@ def tensors(path):
     return data[8 + int.from_bytes(data[:8], "little"):]
 
 
-def test_a_killed_training_goes_on_to_the_same_bits(run, program, transitions, model, tmp_path):
-    path = tmp_path / "model.safetensors"
-    command = [program, "train", transitions, "-o", path, "--seed", "4", *TRAIN, "--checkpoint-seconds", "0.05", "--quiet"]
-    checkpoint = tmp_path / "model.safetensors.score.0.checkpoint"
+def kill_at_the_first_checkpoint(program, transitions, path, checkpoint, flags):
+    command = [program, "train", transitions, "-o", path, "--seed", "4", *flags, "--checkpoint-seconds", "0.05", "--quiet"]
     process = subprocess.Popen(list(map(str, command)))
     deadline = time.monotonic() + 60
     while not checkpoint.exists() and process.poll() is None and time.monotonic() < deadline:
@@ -53,9 +51,25 @@ def test_a_killed_training_goes_on_to_the_same_bits(run, program, transitions, m
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert checkpoint.exists() and not path.exists()
+
+
+def test_a_killed_training_goes_on_to_the_same_bits(run, program, transitions, model, tmp_path):
+    path = tmp_path / "model.safetensors"
+    kill_at_the_first_checkpoint(program, transitions, path, tmp_path / "model.safetensors.score.0.checkpoint", TRAIN)
     run("train", transitions, "-o", path, "--seed", 4, *TRAIN, "--resume")
     assert tensors(path) == tensors(model)
     assert os.listdir(tmp_path) == ["model.safetensors"]
+
+
+def test_a_killed_search_of_decays_goes_on_to_the_same_bits(run, program, transitions, tmp_path):
+    flags = ["--method", "fnre", "--width", "16", "--terms", "8", "--batch-size", "200", "--steps", "600", "--ensemble", "2"]
+    path, whole = tmp_path / "model.safetensors", tmp_path / "whole.safetensors"
+    run("train", transitions, "-o", whole, "--seed", 4, *flags)
+    checkpoint = tmp_path / "model.safetensors.separable-decay-0.5.checkpoint"
+    kill_at_the_first_checkpoint(program, transitions, path, checkpoint, flags)
+    run("train", transitions, "-o", path, "--seed", 4, *flags, "--resume")
+    assert tensors(path) == tensors(whole)
+    assert sorted(os.listdir(tmp_path)) == ["model.safetensors", "whole.safetensors"]
 
 
 def test_a_checkpoint_of_other_settings_is_refused(run, program, transitions, tmp_path):

@@ -64,7 +64,7 @@ TEST(Records, OfHigherOrderHaveTheLatestStateFirst) {
 }
 
 TEST(Records, OfBlocksHoldTheirStatesInOrderAndCostThemAll) {
-  const TransitionSet set = made(model_of_order(2), {.block = 3}, 3001);
+  const TransitionSet set = made(model_of_order(2), {.block = 3, .steps = {}}, 3001);
   ASSERT_EQ(set.size(), 1000U);
   EXPECT_EQ(set.provenance["inner_steps"], 3000);
   for (std::size_t r = 0; r < set.size(); ++r) {
@@ -117,7 +117,7 @@ TEST(Records, OfASimulatorWithItsOwnStepAreDrawnFromTheRange) {
 
 TEST(Records, OfInitialStatesNeedASimulatorThatDeclaresThem) {
   Model model = model_of_order(2);
-  EXPECT_EQ(sentence([&] { made(model, {.initial = true}, 10); }),
+  EXPECT_EQ(sentence([&] { made(model, {.initial = true, .steps = {}}, 10); }),
             "simulate: the initial state of this simulator is independent of theta, but must be declared as a function "
             "of theta to be learned");
   model.initial_given_theta = [](ConstStateBlock theta, Stream&, StateBlock window) {
@@ -126,7 +126,7 @@ TEST(Records, OfInitialStatesNeedASimulatorThatDeclaresThem) {
       window(1, l) = theta(0, l);      // x⁰
     }
   };
-  const TransitionSet set = made(model, {.initial = true}, 2000);
+  const TransitionSet set = made(model, {.initial = true, .steps = {}}, 2000);
   ASSERT_EQ(set.size(), 1000U);  // two states each
   EXPECT_TRUE(set.shape().initial());
   for (std::size_t r = 0; r < set.size(); ++r) {
@@ -139,9 +139,9 @@ TEST(Records, RefuseWhatAChainCannotDo) {
   EXPECT_EQ(sentence([] { made(model_of_order(2), {.varying_steps = true, .steps = {1, 2}}, 10); }),
             "simulate: the order of the chain is 2, but must be 1 where steps vary: over a gap, earlier states are not "
             "enough");
-  EXPECT_EQ(sentence([] { made(model_of_order(1), {.block = 2, .varying_steps = true}, 10); }),
+  EXPECT_EQ(sentence([] { made(model_of_order(1), {.block = 2, .varying_steps = true, .steps = {}}, 10); }),
             "simulate: block is 2, but must be 1 where steps vary");
-  EXPECT_EQ(sentence([] { made(model_of_order(1), {.block = 20}, 10); }),
+  EXPECT_EQ(sentence([] { made(model_of_order(1), {.block = 20, .steps = {}}, 10); }),
             "simulate: budget is 10, but must be enough for one record");
 }
 
@@ -152,7 +152,8 @@ TEST(Records, SurviveTheirFileInEveryShape) {
     for (std::size_t l = 0; l < window.lanes; ++l) window(0, l) += theta(0, l);
   };
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "records.nc";
-  const std::vector<RecordPlan> plans{{}, {.block = 4}, {.initial = true}, {.varying_steps = true, .steps = {1, 3}}};
+  const std::vector<RecordPlan> plans{
+      {}, {.block = 4, .steps = {}}, {.initial = true, .steps = {}}, {.varying_steps = true, .steps = {1, 3}}};
   for (const RecordPlan& records : plans) {
     SimulationPlan plan;
     plan.budget = 3000;

@@ -13,7 +13,8 @@ namespace {
 class JoinedSets : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) / "joined_sets";
+    // Tests run at the same time: a folder each.
+    folder_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::create_directories(folder_);
     tasks::Task task = tasks::make_task("gaussian_rw");
     write("first.nc", task, 300, 1);

@@ -27,8 +27,24 @@ std::vector<Z> bce(const Ratios& r) {
   return loss;
 }
 
+/// Every other transition is noise, for the losses that have it.
+bool is_real(std::size_t l) { return l % 2 == 0; }
+
 std::vector<Z> twin(const RatioLossSettings& settings, const Ratios& r, std::size_t group) {
   const std::size_t lanes = r[0].size();
+  if (settings.loss.starts_with("nce")) {
+    std::vector<Z> loss(lanes);
+    for (std::size_t l = 0; l < lanes; ++l) {
+      Z sum = 0;
+      for (const auto& row : r) sum += std::exp(row[l]);
+      if (is_real(l)) loss[l] = softplus(-r[0][l]);
+      if (is_real(l) && settings.loss == "nce_contrastive") {
+        loss[l] += std::log(sum / static_cast<double>(r.size())) - r[0][l];
+      }
+      for (const auto& row : r) loss[l] += is_real(l) ? 0.0 : softplus(row[l]);
+    }
+    return loss;
+  }
   std::vector<Z> loss = bce(r);
   if (settings.loss == "bce") return loss;
   if (settings.loss == "balanced") {
@@ -70,7 +86,9 @@ void check(const RatioLossSettings& settings, std::size_t group) {
   const std::size_t lanes = transitions * group;
   nn::Graph graph;
   const nn::Value ratios = graph.input("ratios", atoms, nn::Lanes::grouped(group));
-  const nn::Value loss = nn::repeat(graph, ratio_losses().at("test", settings.loss).record(graph, settings, ratios));
+  const nn::Value real = graph.input("real", 1, nn::Lanes::grouped(group));
+  const RatioLoss& entry = ratio_losses().at("test", settings.loss);
+  const nn::Value loss = nn::repeat(graph, entry.record(graph, settings, ratios, real));
   nn::Workspace workspace(graph, 128, {.keep_values = true, .input_gradients = {ratios}});
   Ratios r(atoms, std::vector<Z>(transitions));
   Stream stream = Streams(4).stream("ratios");
@@ -81,6 +99,7 @@ void check(const RatioLossSettings& settings, std::size_t group) {
       r[s][l] = in(s, l);
     }
   }
+  for (std::size_t l = 0; l < transitions; ++l) workspace.value(real, lanes)(0, l) = is_real(l) ? 1.0F : 0.0F;
   workspace.forward({}, lanes);
   std::vector<Z> expected = twin(settings, r, group);
   const Block found = workspace.value(loss, lanes);

@@ -18,6 +18,8 @@ RatioNetworkSettings small(const char* network) {
   settings.width = 12;
   settings.terms = 5;
   settings.products = 4;
+  settings.squares = 2;
+  settings.square_terms = 3;
   return settings;
 }
 
@@ -27,6 +29,7 @@ RatioMap map_of(const TrainingData& data) { return {data.features(), data.state_
 TEST(RatioObjective, ComparesEveryTransitionWithTheParametersOfTheFollowingOnes) {
   const TrainingData data(transitions_of("gaussian_rw", 300, {{"dim", 2}}), Split{});
   RatioLossSettings loss;
+  loss.loss = "contrastive";
   loss.atoms = 20;
   const RatioNetworkSettings network = small("separable");
   const RatioObjective objective(network, loss, map_of(data), 2);
@@ -62,9 +65,42 @@ TEST(RatioObjective, ComparesEveryTransitionWithTheParametersOfTheFollowingOnes)
   }
 }
 
+/// Lanes 2i and 2i + 1: a transition with its own parameters, and the same state with noise and others.
+TEST(RatioObjective, PutsNoiseBesideEveryTransition) {
+  const TrainingData data(transitions_of("gaussian_rw", 300, {{"dim", 2}}), Split{});
+  RatioLossSettings loss;
+  loss.loss = "nce";
+  loss.atoms = 20;
+  const RatioObjective objective(small("separable"), loss, map_of(data), 2);
+  ASSERT_EQ(objective.lanes_per_example(), 2U);
+  nn::Workspace workspace(objective.graph(), 128, nn::Purpose::training());
+  std::vector<std::size_t> order(60);
+  std::iota(order.begin(), order.end(), 30);
+  objective.fill(workspace, {data.window(0), order, 0, 60}, Streams(1).stream("noise"));
+  const auto input = [&](std::size_t i) { return workspace.value({objective.graph().inputs()[i]}, 120); };
+  const Block z = input(0), state = input(1), increment = input(2), real = input(3);
+  double mean = 0, square = 0;
+  for (std::size_t i = 0; i < 60; ++i) {
+    EXPECT_EQ(real(0, 2 * i), 1);
+    EXPECT_EQ(real(0, 2 * i + 1), 0);
+    EXPECT_EQ(state(0, 2 * i), state(0, 2 * i + 1));
+    EXPECT_EQ(increment(0, 2 * i), data.window(0).c_of(order[i])[2]);
+    EXPECT_EQ(z(0, 2 * i), data.window(0).z_of(order[i])[0]);
+    EXPECT_NE(z(0, 2 * i), z(0, 2 * i + 1));
+    for (std::size_t f = 0; f < 2; ++f) {
+      mean += increment(f, 2 * i + 1) / 120;
+      square += std::pow(increment(f, 2 * i + 1), 2) / 120;
+    }
+  }
+  // 120 numbers of N(0, 1): 4.5 deviations of 1/√120 and √(2/120), a false alarm in 70,000 seeds.
+  EXPECT_NEAR(mean, 0, 0.41);
+  EXPECT_NEAR(square, 1, 0.58);
+}
+
 TEST(RatioObjective, GivesAJointNetworkItsOwnParametersFirstAndOthersAfterThem) {
   const TrainingData data(transitions_of("gaussian_rw", 300, {{"dim", 2}}), Split{});
   RatioLossSettings loss;
+  loss.loss = "contrastive";
   loss.atoms = 8;
   const RatioObjective objective(small("joint"), loss, map_of(data), 2);
   ASSERT_EQ(objective.lanes_per_example(), 8U);

@@ -1,4 +1,5 @@
-/// FNPE (Geffner et al. 2023, adapted to transitions; docs/refs.bib: geffner2023): a path of densities of its own,
+/// FNPE (docs/theory/fnpe.md, eq. 1; docs/refs.bib: geffner2023), adapted to transitions: a path of densities of its
+/// own,
 ///
 ///   ∇ log q_a(θ_a | x^{0:T}) = Σ_t s_t(θ_a) + (1 − T)(1 − a) ∇ log p(θ_a),   ∇ log p(θ) = −θ for p = N(0, I).
 ///

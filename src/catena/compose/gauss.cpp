@@ -1,4 +1,5 @@
-/// GAUSS (Linhart et al. 2024; docs/refs.bib: linhart2024): local posteriors taken as Gaussian, with precisions C_t,
+/// GAUSS (docs/theory/gauss.md, eq. 1 to 3; docs/refs.bib: linhart2024): local posteriors taken as Gaussian, with
+/// precisions C_t,
 ///
 ///   ∇ log p(θ_a | x^{0:T}) ≈ Λ⁻¹ ( Σ_t Σ_{a,t}⁻¹ s_t + (1 − T) Σ_a⁻¹ ∇ log p(θ_a) ),
 ///   Σ_{a,t}⁻¹ = C_t + r I,   Σ_a⁻¹ = (1 + r) I,   r = m²/σ²,   Λ(a) = [Σ_t C_t − (T−1) I] + r I.

@@ -1,5 +1,5 @@
-/// JAC (Linhart et al. 2024, Boys et al. 2024; docs/refs.bib: linhart2024, boys2024): GAUSS's formula with precisions
-/// from the local scores' own Jacobians J_t (symmetrised), anew at every particle, by Tweedie's second formula,
+/// JAC (docs/theory/jac.md, eq. 1 and 2; docs/refs.bib: linhart2024, boys2024): GAUSS's formula with precisions from
+/// the local scores' own Jacobians J_t (symmetrised), anew at every particle, by Tweedie's second formula,
 ///
 ///   Σ_{a,t} = (I + σ² J_t)/r,   r = m²/σ²,   so that   C_t(θ_a) := Σ_{a,t}⁻¹ − r I = r [(I + σ² J_t)⁻¹ − I],
 ///   ∇ log p(θ_a | x^{0:T}) ≈ Λ⁻¹ ( Σ_t (C_t + r I) s_t + (T−1) θ_a/σ² ),   Λ = Σ_t C_t − (T−1) I + r I.

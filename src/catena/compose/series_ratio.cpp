@@ -1,6 +1,7 @@
 #include "catena/compose/series_ratio.h"
 
 #include <algorithm>
+#include <array>
 
 #include "catena/compose/series_sum.h"
 #include "catena/core/check.h"
@@ -27,11 +28,13 @@ struct TransitionRows {
   Matrix state, increment;
 };
 
-/// φ(z)·S + T b(z) of one member.
+/// Σ_t r(z, c_t) by one member.
 class SeparableMember {
  public:
   SeparableMember(const train::RatioModel& model, int member, std::span<const double> summary)
-      : z_(graph_.input("z", model.shape.parameters)),
+      : terms_(static_cast<std::size_t>(model.settings.network.terms) + 1),
+        square_terms_(static_cast<std::size_t>(model.settings.network.square_terms)),
+        z_(graph_.input("z", model.shape.parameters)),
         phi_(train::record_coefficients(graph_, model.settings.network, z_)),
         weights_(train::flat_weights(graph_, model.weights(member), model.model->source)),
         summary_(summary.begin(), summary.end()),
@@ -50,22 +53,41 @@ class SeparableMember {
     }
     workspace->forward(weights_, lanes);
     const Block phi = workspace->value(phi_, lanes);
+    const Block slopes = wants_gradient ? workspace->gradient(phi_, lanes) : Block();
+    std::array<double, block_lanes> slope;
     for (std::size_t f = 0; f < phi.features; ++f) {
-      for (std::size_t l = 0; l < lanes; ++l) out[begin + l] += factor * summary_[f] * phi(f, l);
+      // The value's derivative in φ_f, and what φ_f adds to the value: all of it where it is linear, half of it where
+      // it is quadratic.
+      const double share = derivative(phi, f, lanes, slope);
+      for (std::size_t l = 0; l < lanes; ++l) out[begin + l] += factor * share * slope[l] * phi(f, l);
+      if (!wants_gradient) continue;
+      for (std::size_t l = 0; l < lanes; ++l) slopes(f, l) = static_cast<float>(factor * slope[l]);
     }
     if (!wants_gradient) return;
-    const Block seed = workspace->gradient(phi_, lanes);
-    for (std::size_t f = 0; f < phi.features; ++f) {
-      std::fill_n(seed.feature(f), lanes, static_cast<float>(factor * summary_[f]));
-    }
     workspace->reverse(weights_, lanes, phi_, {});
-    const Block slope = workspace->gradient(z_, lanes);
+    const Block found = workspace->gradient(z_, lanes);
     for (std::size_t l = 0; l < lanes; ++l) {
-      for (std::size_t f = 0; f < z.cols; ++f) gradient(begin + l, f) += slope(f, l);
+      for (std::size_t f = 0; f < z.cols; ++f) gradient(begin + l, f) += found(f, l);
     }
   }
 
  private:
+  /// ∂/∂φ_f of φ·S − ½ Σ_m φ_mᵀ A_m φ_m, and the share of φ_f ∂/∂φ_f that counts in the value.
+  double derivative(ConstBlock phi, std::size_t f, std::size_t lanes, std::span<double> slope) const {
+    if (f < terms_) {
+      std::fill_n(slope.begin(), lanes, summary_[f]);
+      return 1;
+    }
+    const std::size_t first = f - (f - terms_) % square_terms_;  // of the square that f belongs to
+    const double* row = summary_.data() + terms_ + (f - terms_) * square_terms_;
+    std::fill_n(slope.begin(), lanes, 0.0);
+    for (std::size_t j = 0; j < square_terms_; ++j) {
+      for (std::size_t l = 0; l < lanes; ++l) slope[l] -= row[j] * phi(first + j, l);
+    }
+    return 0.5;
+  }
+
+  std::size_t terms_, square_terms_;
   nn::Graph graph_;
   nn::Value z_, phi_;
   AlignedVector<float> weights_;
@@ -137,17 +159,29 @@ class JointRatio final : public SeriesDensity {
 
 Matrix ratio_summaries(const train::RatioModel& model, const ObservedSeries& series) {
   const TransitionRows rows(model, series);
+  const train::RatioNetworkSettings& network = model.settings.network;
   nn::Graph graph;
   const nn::Value state = graph.input("state", model.shape.state);
   const nn::Value increment = graph.input("increment", model.shape.increment);
-  const nn::Value psi = train::record_summary(graph, model.settings.network, state, increment);
-  const std::size_t features = graph.features(psi);
-  Matrix sums(static_cast<std::size_t>(model.settings.ensemble), features);
+  const nn::Value psi = train::record_summary(graph, network, model.shape, state, increment);
+  const std::size_t features = graph.features(psi), terms = static_cast<std::size_t>(network.terms) + 1,
+                    square_terms = static_cast<std::size_t>(network.square_terms);
+  Matrix sums(static_cast<std::size_t>(model.settings.ensemble), terms + (features - terms) * square_terms);
   const train::RowInput inputs[] = {{state, rows.state}, {increment, rows.increment}};
   for (std::size_t k = 0; k < sums.rows(); ++k) {
     const std::vector<float> values =
         train::run_rows(graph, inputs, psi, model.weights(static_cast<int>(k)), model.model->source);
-    for (std::size_t i = 0; i < values.size(); ++i) sums(k, i % features) += values[i];
+    for (std::size_t t = 0; t < series.transitions(); ++t) {
+      const float* row = values.data() + t * features;
+      for (std::size_t f = 0; f < terms; ++f) sums(k, f) += row[f];
+      std::size_t at = terms;
+      for (std::size_t f = terms; f < features; ++f) {
+        const std::size_t first = f - (f - terms) % square_terms;
+        for (std::size_t j = 0; j < square_terms; ++j) {
+          sums(k, at++) += static_cast<double>(row[f]) * static_cast<double>(row[first + j]);
+        }
+      }
+    }
   }
   return sums;
 }

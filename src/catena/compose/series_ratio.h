@@ -1,8 +1,11 @@
 /// The log ratio of a whole series by a trained FNRE, Σ_t r(z, c_t), for many z at once with gradients: with the prior
 /// it is the posterior up to a constant. The mean over the ensemble's members.
 ///
-/// Separable networks know a series by S = Σ_t ψ(c_t) and T: Σ_t r(z, c_t) = φ(z)·S + T b(z), at the same cost for any
-/// T. Joint ones are summed over the transitions (series_sum.h).
+/// Separable networks know a series by S = Σ_t ψ(c_t), T and A_m = Σ_t ψ_m(c_t) ψ_m(c_t)ᵀ (train/ratio_network.h):
+///
+///   Σ_t r(z, c_t) = φ(z)·S + T b(z) − ½ Σ_m φ_m(z)ᵀ A_m φ_m(z),
+///
+/// at the same cost for any T. Joint ones are summed over the transitions (series_sum.h).
 #pragma once
 
 #include <memory>
@@ -15,7 +18,7 @@
 
 namespace catena::compose {
 
-/// (S, T) of each member of a separable model: members × (K + 1).
+/// (S, T, A_1, A_2, …) of each member of a separable model, a row each.
 Matrix ratio_summaries(const train::RatioModel& model, const ObservedSeries& series);
 
 std::unique_ptr<SeriesDensity> series_ratio(const train::RatioModel& model, const ObservedSeries& series,

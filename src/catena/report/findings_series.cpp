@@ -7,6 +7,10 @@
 namespace catena::report {
 
 void judge_range(const Results& results, FindingList& found) {
+  if (results.other_series) {
+    found.add(Severity::warning,
+              "The series is not the one that the draws were made for: figures and findings about it mean little.");
+  }
   for (const Source& source : results.sources) {
     if (source.kind != "posterior" || !source.record.is_object()) continue;
     const auto warning = source.record.find("warning");

@@ -32,9 +32,9 @@ Matrix draws_in_z(const DrawSet& posterior, const simulate::Prior& prior, std::s
 
 }  // namespace
 
-void add_information(Results& results, const Parallel& parallel) {
-  if (results.model.empty() || !results.posterior || !results.observed) return;
-  results.information.emplace();
+void add_information(Results& results, const train::TrainedModel& model, const Parallel& parallel) {
+  if (!results.posterior || !results.observed) return;
+  InformationResult& result = results.information.emplace();
   const std::size_t transitions = results.observed->values.rows() - 1;
   const std::size_t draws = std::min(
       {results.posterior->values.rows(), most_draws, most_evaluations / std::max<std::size_t>(1, transitions)});
@@ -43,15 +43,23 @@ void add_information(Results& results, const Parallel& parallel) {
       throw InputError(fmt::format("{} transitions and {} draws are too many or too few for a quick look", transitions,
                                    results.posterior->values.rows()));
     }
-    const train::TrainedModel model = train::read_model(results.model);
     std::vector<double> times = results.observed->times;
     for (std::size_t t = times.size(); t <= transitions; ++t) times.push_back(static_cast<double>(t));
     const compose::ObservedSeries observed = compose::observed_series("report", model, results.observed->values, times);
     const Matrix z = draws_in_z(*results.posterior, model.prior, draws);
-    results.information->parameters = model.prior.names();
-    results.information->information = evaluate::information(model, observed, z, parallel);
+    result.parameters = model.prior.names();
+    result.information = evaluate::information(model, observed, z, parallel);
   } catch (const InputError& error) {
-    results.information->trouble = error.what();
+    result.trouble = error.what();
+  }
+}
+
+void add_information(Results& results, const Parallel& parallel) {
+  if (results.model.empty() || !results.posterior || !results.observed) return;
+  try {
+    add_information(results, train::read_model(results.model), parallel);
+  } catch (const InputError& error) {
+    results.information.emplace().trouble = error.what();
   }
 }
 

@@ -3,11 +3,14 @@
 
 #include "catena/core/parallel.h"
 #include "catena/report/results.h"
+#include "catena/train/model.h"
 
 namespace catena::report {
 
 /// Nothing happens without a model, a posterior and a series; where they do not belong together or there are too many
 /// transitions, InformationResult::trouble says so.
 void add_information(Results& results, const Parallel& parallel);
+/// The same with the model at hand.
+void add_information(Results& results, const train::TrainedModel& model, const Parallel& parallel);
 
 }  // namespace catena::report

@@ -238,6 +238,14 @@ std::optional<Truth> truth_in(const json& record) {
   return truth;
 }
 
+/// Beyond what a CSV file rounds; what is missing in both is the same.
+bool differ(const Matrix& a, const Matrix& b) {
+  if (a.rows() != b.rows() || a.cols() != b.cols()) return true;
+  return !std::ranges::equal(a.values(), b.values(), [](double x, double y) {
+    return std::isnan(x) ? std::isnan(y) : std::abs(x - y) <= 1e-6 * std::max(std::abs(x), std::abs(y));
+  });
+}
+
 /// Reads one file after the other; the parts that depend on each other are put together at the end.
 class Reader {
  public:
@@ -266,6 +274,9 @@ class Reader {
         known = true;
       }
       if (known) results_.truth = std::move(values);
+    }
+    if (results_.observed && observed_beside_draws_) {
+      results_.other_series = differ(results_.observed->values, observed_beside_draws_->values);
     }
     if (!results_.observed) results_.observed = std::move(observed_beside_draws_);
     return std::move(results_);

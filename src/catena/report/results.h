@@ -67,6 +67,7 @@ struct Results {
   std::optional<LearningCurve> learning_curve;
   std::optional<Calibration> calibration;
   std::vector<Source> sources;
+  bool other_series = false;    ///< `observed` is not the series that the draws' own file holds
   std::filesystem::path model;  ///< the model's file; empty if there is none
 };
 

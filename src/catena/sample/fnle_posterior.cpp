@@ -9,11 +9,14 @@ namespace {
 
 std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                const Parallel& parallel) {
-  return std::make_unique<DensityTarget>(compose::density_of_all(
-      request.model, request.companions, observed,
-      [&](const train::TrainedModel& model, const compose::ObservedSeries& records) {
-        return std::make_unique<compose::SeriesLikelihood>(train::DensityModel(model), records, parallel);
-      }));
+  const auto likelihood = [&model = request.model, companions = request.companions,
+                           parallel](const compose::ObservedSeries& series) {
+    return compose::density_of_all(
+        model, companions, series, [&](const train::TrainedModel& part, const compose::ObservedSeries& records) {
+          return std::make_unique<compose::SeriesLikelihood>(train::DensityModel(part), records, parallel);
+        });
+  };
+  return std::make_unique<DensityTarget>(observed, likelihood);
 }
 
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,

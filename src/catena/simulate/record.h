@@ -51,7 +51,7 @@ struct RecordPlan {
   std::size_t block = 1;       // M
   bool initial = false;        // p(x⁰, …, x^(m−1) | θ) and no transitions
   bool varying_steps = false;  // whether `steps` counts
-  StepRange steps = {};
+  StepRange steps;
 };
 
 /// "2..5", or "3" for 3..3. Throws InputError in a sentence about `what` if it is no range of positive numbers.

@@ -11,22 +11,30 @@
 namespace catena::train {
 namespace {
 
-int default_steps(std::size_t transitions) { return transitions < 30000 ? 8000 : 30000; }
+int default_steps(std::size_t transitions) { return transitions < 30000 ? 5000 : 20000; }
 
 /// Blocks have 128 lanes, which pairs of joint networks have to divide.
 constexpr int block_lanes = 128;
 
+constexpr std::size_t most_squares = 4;  // pairs of lanes cost as much as their number
+
 void choose_atoms(FnreSettings& settings) {
   int& atoms = settings.loss.atoms;
   const bool separable = settings.network.separable();
-  if (atoms == 0) atoms = separable ? 100 : 8;
+  if (atoms == 0) atoms = separable ? 64 : 8;
   check::that(atoms >= 2 && (separable ? atoms <= block_lanes : block_lanes % atoms == 0), "train", "atoms", atoms,
               separable ? "0 or between 2 and 128" : "0 or one of 2, 4, 8, …, 128 for a joint network");
 }
 
 TrainedModel train_fnre(const MethodContext& context) {
   auto settings = from_json<FnreSettings>("train", context.settings);
+  if (settings.loss.loss == "auto")
+    settings.loss.loss = settings.network.separable() ? "nce_contrastive" : "contrastive";
+  check::that(settings.network.separable() || !ratio_losses().at("train", settings.loss.loss).noise, "train", "loss",
+              settings.loss.loss, "one without noise for a joint network");
   choose_atoms(settings);
+  int& squares = settings.network.squares;
+  if (squares < 0) squares = static_cast<int>(std::min<std::size_t>(context.data.features().states(), most_squares));
   settings.logarithms = resolve({.logarithms = settings.logarithms}, context.data).logarithms;
   TrainedModel model = empty_model("fnre", context, to_json(settings));
   LoopSettings loop = context.loop;

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "catena/core/check.h"
 #include "catena/nn/layers.h"
 
 namespace catena::train {
@@ -10,24 +11,27 @@ RatioObjective::RatioObjective(const RatioNetworkSettings& network, const RatioL
                                std::size_t parameters)
     : map_(std::move(map)),
       shape_(map_.shape(parameters)),
-      lanes_per_example_(network.separable() ? 1 : static_cast<std::size_t>(loss.atoms)) {
+      noise_(ratio_losses().at("train", loss.loss).noise),
+      lanes_per_example_(!network.separable() ? static_cast<std::size_t>(loss.atoms) : (noise_ ? 2 : 1)) {
   check_config("train", network);
   check_config("train", loss);
+  CATENA_ASSERT(network.separable() || !noise_);
   // With a lane for each pair, one transition is shared by a group of lanes.
-  const nn::Lanes c_lanes = nn::Lanes::grouped(lanes_per_example_);
+  const nn::Lanes c_lanes = nn::Lanes::grouped(network.separable() ? 1 : lanes_per_example_);
   inputs_.z = graph_.input("z", shape_.parameters);
   inputs_.state = graph_.input("state", shape_.state, c_lanes);
   inputs_.increment = graph_.input("increment", shape_.increment, c_lanes);
   nn::Value ratios;
   if (network.separable()) {
     const nn::Value phi = record_coefficients(graph_, network, inputs_.z);
-    const nn::Value psi = record_summary(graph_, network, inputs_.state, inputs_.increment);
-    ratios = graph_.apply("lane_pairs", {phi, psi}, {}, {static_cast<double>(loss.atoms)});
+    const nn::Value psi = record_summary(graph_, network, shape_, inputs_.state, inputs_.increment);
+    ratios = record_product(graph_, network, phi, psi, static_cast<std::size_t>(loss.atoms));
   } else {
     ratios =
         graph_.apply("unfold_lanes", {record_joint(graph_, network, inputs_)}, {}, {static_cast<double>(loss.atoms)});
   }
-  loss_ = nn::repeat(graph_, ratio_losses().at("train", loss.loss).record(graph_, loss, ratios));
+  if (noise_) real_ = graph_.input("real", 1);
+  loss_ = nn::repeat(graph_, ratio_losses().at("train", loss.loss).record(graph_, loss, ratios, real_));
 }
 
 void RatioObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const {
@@ -37,14 +41,25 @@ void RatioObjective::fill(nn::Workspace& workspace, const BatchPart& part, Strea
   const auto put = [](const auto& values, Block block, std::size_t lane) {
     for (std::size_t f = 0; f < block.features; ++f) block(f, lane) = values[f];
   };
-  thread_local std::vector<float> s, t;
+  thread_local std::vector<float> s, t, u;
   s.resize(shape_.state);
   t.resize(shape_.increment);
+  u.resize(map_.states());
   for (std::size_t i = 0; i < count; ++i) {
     map_.state(part.c(i), s);
     map_.increment(part.c(i), t);
-    put(s, state, i);
-    put(t, increment, i);
+    const std::size_t c_lane = noise_ ? 2 * i : i;
+    put(s, state, c_lane);
+    put(t, increment, c_lane);
+    if (noise_) {
+      stream.fill_normal(u);
+      map_.statistics(u, t);
+      put(s, state, c_lane + 1);
+      put(t, increment, c_lane + 1);
+      const Block real = workspace.value(real_, lanes);
+      real(0, c_lane) = 1;
+      real(0, c_lane + 1) = 0;
+    }
     put(part.z(i), z, i * pairs);
     const std::size_t own = part.order[part.begin + i], rows = part.examples.size();
     for (std::size_t k = 1; k < pairs; ++k) {

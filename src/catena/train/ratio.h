@@ -2,7 +2,8 @@
 /// proposed independently of θ, so that p(z, c)/(p(z) p(c)) = p(x^(t+1) | x^t, z)/p(x^(t+1) | x^t).
 ///
 /// A separable network is compared with the z of the following lanes of its block: all pairs are one matrix product. A
-/// joint network takes one lane for each pair, with z' from any row of the data.
+/// joint network takes one lane for each pair, with z' from any row of the data. Losses with noise (ratio_loss.h) have
+/// a second lane for each transition, with the same x^t, noise for an increment and z' from any row.
 #pragma once
 
 #include "catena/train/objective.h"
@@ -13,7 +14,7 @@ namespace catena::train {
 
 class RatioObjective final : public Objective {
  public:
-  /// `loss.atoms` must not be 0 any more.
+  /// `loss` must not say auto or 0 any more. Losses with noise are for separable networks.
   RatioObjective(const RatioNetworkSettings& network, const RatioLossSettings& loss, RatioMap map,
                  std::size_t parameters);
 
@@ -25,10 +26,11 @@ class RatioObjective final : public Objective {
  private:
   RatioMap map_;
   RatioShape shape_;
+  bool noise_;
   std::size_t lanes_per_example_;
   nn::Graph graph_;
   RatioInputs inputs_;
-  nn::Value loss_;
+  nn::Value real_, loss_;
 };
 
 }  // namespace catena::train

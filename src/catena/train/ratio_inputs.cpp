@@ -1,5 +1,6 @@
 #include "catena/train/ratio_inputs.h"
 
+#include <algorithm>
 #include <numbers>
 
 namespace catena::train {
@@ -17,12 +18,11 @@ RatioMap::RatioMap(const Features& features, const std::vector<std::string>& sta
       state_(features, state_names, {.logarithms = logarithms, .atoms = "none", .integers = "none"}, false) {}
 
 RatioShape RatioMap::shape(std::size_t parameters) const {
-  return {parameters, state_.shape(parameters).state_inputs, states_ + products(states_)};
+  return {states_, parameters, state_.shape(parameters).state_inputs, states_ + products(states_)};
 }
 
-void RatioMap::increment(const float* c, std::span<float> out) const {
-  const float* u = c + begin_;
-  std::copy_n(u, states_, out.begin());
+void RatioMap::statistics(std::span<const float> u, std::span<float> out) const {
+  std::ranges::copy(u, out.begin());
   if (products(states_) == 0) return;
   std::size_t at = states_;
   for (std::size_t i = 0; i < states_; ++i) {

@@ -17,6 +17,7 @@
 namespace catena::train {
 
 struct RatioShape {
+  std::size_t states = 0;      // n
   std::size_t parameters = 0;  // d
   std::size_t state = 0;       // of s
   std::size_t increment = 0;   // of T(u)
@@ -29,7 +30,10 @@ class RatioMap {
 
   RatioShape shape(std::size_t parameters) const;
   void state(const float* c, std::span<float> out) const { state_.state(c, out); }
-  void increment(const float* c, std::span<float> out) const;
+  void increment(const float* c, std::span<float> out) const { statistics({c + begin_, states_}, out); }
+  /// T(u)
+  void statistics(std::span<const float> u, std::span<float> out) const;
+  std::size_t states() const { return states_; }
 
  private:
   std::size_t states_, begin_;  // coordinates of the target, and where it begins in c

@@ -26,14 +26,14 @@ nn::Value constant(nn::Graph& graph, double value, nn::Value like) {
   return nn::scale(graph, value, graph.apply("exp", {nn::scale(graph, 0, like)}));
 }
 
-nn::Value record_bce(nn::Graph& graph, const RatioLossSettings&, nn::Value ratios) {
+nn::Value record_bce(nn::Graph& graph, const RatioLossSettings&, nn::Value ratios, nn::Value) {
   const Ratios r = split(graph, ratios);
   const nn::Value negatives = sum_features(graph, graph.apply("softplus", {r.others}));
   return nn::add(graph, graph.apply("softplus", {nn::scale(graph, -1, r.own)}),
                  nn::scale(graph, 1 / r.count, negatives));
 }
 
-nn::Value record_contrastive(nn::Graph& graph, const RatioLossSettings&, nn::Value ratios) {
+nn::Value record_contrastive(nn::Graph& graph, const RatioLossSettings&, nn::Value ratios, nn::Value) {
   const nn::Value own = nn::slice(graph, ratios, 0, 1);
   const nn::Value all = graph.apply("logsumexp_features", {ratios});
   const double log_count = std::log(static_cast<double>(graph.features(ratios)));
@@ -41,7 +41,7 @@ nn::Value record_contrastive(nn::Graph& graph, const RatioLossSettings&, nn::Val
 }
 
 /// log((K + γ Σ e^r)/K) = softplus(log Σ e^r + log(γ/K)) of K ratios
-nn::Value record_nre_c(nn::Graph& graph, const RatioLossSettings& settings, nn::Value ratios) {
+nn::Value record_nre_c(nn::Graph& graph, const RatioLossSettings& settings, nn::Value ratios, nn::Value) {
   const std::size_t k = graph.features(ratios) / 2;
   const double log_odds = std::log(settings.gamma / static_cast<double>(k));
   const auto log_sum = [&](std::size_t begin) {
@@ -55,7 +55,7 @@ nn::Value record_nre_c(nn::Graph& graph, const RatioLossSettings& settings, nn::
                  nn::scale(graph, 1 - dependent, log_sum(k)));
 }
 
-nn::Value record_balanced(nn::Graph& graph, const RatioLossSettings& settings, nn::Value ratios) {
+nn::Value record_balanced(nn::Graph& graph, const RatioLossSettings& settings, nn::Value ratios, nn::Value) {
   const Ratios r = split(graph, ratios);
   const nn::Value negatives = sum_features(graph, graph.apply("sigmoid", {r.others}));
   const nn::Value both = nn::add(graph, graph.apply("sigmoid", {r.own}), nn::scale(graph, 1 / r.count, negatives));
@@ -70,19 +70,41 @@ nn::Value record_balanced(nn::Graph& graph, const RatioLossSettings& settings, n
       nn::add(graph, nn::subtract(graph, nn::multiply(graph, n, n), n), constant(graph, least_pairs, n));
   const nn::Value inverse = graph.apply("exp", {nn::scale(graph, -1, graph.apply("log", {pairs}))});
   const nn::Value square = nn::scale(graph, settings.balance, nn::multiply(graph, products, inverse));
-  const nn::Value bce = nn::repeat(graph, record_bce(graph, settings, ratios));
+  const nn::Value bce = nn::repeat(graph, record_bce(graph, settings, ratios, {}));
   return nn::add(graph, bce, nn::repeat(graph, square));
+}
+
+/// real · softplus(−r_0) + (1 − real) · Σ_s softplus(r_s)
+nn::Value record_nce(nn::Graph& graph, const RatioLossSettings&, nn::Value ratios, nn::Value real) {
+  const nn::Value own = nn::slice(graph, ratios, 0, 1);
+  const nn::Value positive = graph.apply("softplus", {nn::scale(graph, -1, own)});
+  const nn::Value negative = sum_features(graph, graph.apply("softplus", {ratios}));
+  return nn::add(graph, negative, nn::multiply(graph, real, nn::subtract(graph, positive, negative)));
+}
+
+nn::Value record_nce_contrastive(nn::Graph& graph, const RatioLossSettings& settings, nn::Value ratios,
+                                 nn::Value real) {
+  return nn::add(graph, record_nce(graph, settings, ratios, real),
+                 nn::multiply(graph, real, record_contrastive(graph, settings, ratios, real)));
 }
 
 }  // namespace
 
 const Registry<RatioLoss>& ratio_losses() {
   static const Registry<RatioLoss> registry(
-      "loss", {{"bce", "binary cross-entropy (NRE-A)", record_bce},
-               {"contrastive", "which parameters made the transition (NRE-B)", record_contrastive},
-               {"nre_c", "the same with the class none of them (NRE-C)", record_nre_c},
-               {"balanced", "binary cross-entropy with the balance condition (BNRE)", record_balanced}});
+      "loss", {{"bce", "binary cross-entropy (NRE-A)", false, record_bce},
+               {"contrastive", "which parameters made the transition (NRE-B)", false, record_contrastive},
+               {"nre_c", "the same with the class none of them (NRE-C)", false, record_nre_c},
+               {"balanced", "binary cross-entropy with the balance condition (BNRE)", false, record_balanced},
+               {"nce", "against noise in place of increments", true, record_nce},
+               {"nce_contrastive", "the sum of nce and contrastive", true, record_nce_contrastive}});
   return registry;
+}
+
+std::vector<std::string> ratio_loss_choices() {
+  std::vector<std::string> names = ratio_losses().names();
+  names.insert(names.begin(), "auto");
+  return names;
 }
 
 }  // namespace catena::train

@@ -1,5 +1,6 @@
 #include "catena/train/ratio_network.h"
 
+#include "catena/core/check.h"
 #include "catena/nn/layers.h"
 
 namespace catena::train {
@@ -14,27 +15,59 @@ nn::Value hidden(nn::Graph& graph, const std::string& name, nn::Value x, const R
   return x;
 }
 
+/// Products of linear forms: (A x) ⊙ (B x)
+nn::Value forms(nn::Graph& graph, const std::string& name, nn::Value x, std::size_t count) {
+  return nn::multiply(graph, nn::dense(graph, name + ".left", x, count), nn::dense(graph, name + ".right", x, count));
+}
+
+std::size_t all_square_terms(const RatioNetworkSettings& settings) {
+  CATENA_ASSERT(settings.squares >= 0);
+  return static_cast<std::size_t>(settings.squares) * static_cast<std::size_t>(settings.square_terms);
+}
+
 }  // namespace
 
-nn::Value record_summary(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value state, nn::Value increment) {
+nn::Value record_summary(nn::Graph& graph, const RatioNetworkSettings& settings, const RatioShape& shape,
+                         nn::Value state, nn::Value increment) {
   const auto terms = static_cast<std::size_t>(settings.terms), products = static_cast<std::size_t>(settings.products);
-  const nn::Value all = nn::concatenate(graph, {state, increment});
-  const nn::Value h = hidden(graph, "psi", all, settings);
-  const nn::Value p =
-      nn::dense(graph, "p.out", nn::concatenate(graph, {state, hidden(graph, "p", state, settings)}), products);
+  const nn::Value of_state = nn::concatenate(graph, {state, hidden(graph, "p", state, settings)});
+  const nn::Value p = nn::dense(graph, "p.out", of_state, products);
   const nn::Value q = nn::dense(graph, "q", increment, products);
+  const nn::Value h = hidden(graph, "psi", nn::concatenate(graph, {state, increment}), settings);
   const nn::Value psi = nn::dense(graph, "psi.out", nn::concatenate(graph, {h, nn::multiply(graph, p, q)}), terms);
   const nn::Value one = graph.apply("exp", {nn::scale(graph, 0, nn::slice(graph, psi, 0, 1))});
-  return nn::concatenate(graph, {psi, one});
+  if (settings.squares == 0) return nn::concatenate(graph, {psi, one});
+  const nn::Value u = nn::slice(graph, increment, 0, shape.states);
+  const nn::Value linear = nn::multiply(graph, p, nn::dense(graph, "squares.q", u, products));
+  const nn::Value squares =
+      nn::dense(graph, "squares.psi", nn::concatenate(graph, {of_state, linear}), all_square_terms(settings));
+  return nn::concatenate(graph, {psi, one, squares});
 }
 
 nn::Value record_coefficients(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value z) {
   const auto terms = static_cast<std::size_t>(settings.terms);
-  // Products of linear forms beside the network: z enters most simulators as a polynomial.
-  const nn::Value squares =
-      nn::multiply(graph, nn::dense(graph, "phi.left", z, terms), nn::dense(graph, "phi.right", z, terms));
-  const nn::Value h = hidden(graph, "phi", z, settings);
-  return nn::dense(graph, "phi.out", nn::concatenate(graph, {z, squares, h}), terms + 1);
+  // Drifts are often polynomials in z: products of linear forms beside the network.
+  const nn::Value h =
+      nn::concatenate(graph, {z, forms(graph, "phi.forms", z, terms), hidden(graph, "phi", z, settings)});
+  return nn::dense(graph, "phi.out", h, terms + 1 + all_square_terms(settings));
+}
+
+nn::Value record_product(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value coefficients,
+                         nn::Value summary, std::size_t pairs) {
+  const auto product = [&](std::size_t begin, std::size_t end) {
+    const nn::Value phi = nn::slice(graph, coefficients, begin, end), psi = nn::slice(graph, summary, begin, end);
+    return pairs == 0 ? graph.apply("lane_dot", {phi, psi})
+                      : graph.apply("lane_pairs", {phi, psi}, {}, {static_cast<double>(pairs)});
+  };
+  std::size_t at = static_cast<std::size_t>(settings.terms) + 1;
+  nn::Value r = product(0, at);
+  for (int m = 0; m < settings.squares; ++m) {
+    const std::size_t end = at + static_cast<std::size_t>(settings.square_terms);
+    const nn::Value e = product(at, end);
+    r = graph.apply("add", {r, nn::multiply(graph, e, e)}, {}, {-0.5});
+    at = end;
+  }
+  return r;
 }
 
 nn::Value record_joint(nn::Graph& graph, const RatioNetworkSettings& settings, const RatioInputs& inputs) {
@@ -61,7 +94,8 @@ RatioGraph record_ratio(const RatioNetworkSettings& settings, const RatioShape& 
     return result;
   }
   const nn::Value phi = nn::repeat(graph, record_coefficients(graph, settings, inputs.z));
-  result.ratio = graph.apply("lane_dot", {phi, record_summary(graph, settings, inputs.state, inputs.increment)});
+  const nn::Value psi = record_summary(graph, settings, shape, inputs.state, inputs.increment);
+  result.ratio = record_product(graph, settings, phi, psi);
   return result;
 }
 

@@ -2,10 +2,13 @@
 /// (ratio_inputs.h):
 ///
 ///   joint      one residual network of z and c: h₀ = gelu(W_c c + W_z z), h ← layer_norm(gelu(W h + e) + h)
-///   separable  r = φ(z)·ψ(c) + b(z) with K terms: the sum over a series needs Σ_t ψ(c_t) and T alone
+///   separable  r = φ(z)·ψ(c) + b(z) − ½ Σ_m (φ_m(z)·ψ_m(c))² with K terms in φ·ψ and k in each of the M squares: the
+///              sum over a series needs T, Σ_t ψ(c_t) and Σ_t ψ_m(c_t) ψ_m(c_t)ᵀ alone
 ///
-/// with ψ = W [h(c), p(s) ⊙ q(T(u))], h a network of all of c, p one of the state, q linear: where increments are
-/// Gaussian given state and parameters, log p is a sum of products of functions of z, of s, and of T(u).
+/// with ψ = W [h(c), p(s) ⊙ q(T(u))] and ψ_m = W_m [h(s), p(s) ⊙ q'(u)], h networks, p one of the state, q and q'
+/// linear. Where increments are Gaussian given state and parameters, log p = −½‖L u − b‖² + log det L: a square of sums
+/// of products of functions of z, of s, and of u. Said outright, drifts that are polynomials in z stay right where
+/// transitions are few.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +28,8 @@ struct RatioNetworkSettings {
   int layers = 2;
   int terms = 32;
   int products = 64;
+  int squares = -1;
+  int square_terms = 16;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -35,6 +40,9 @@ struct RatioNetworkSettings {
     visit(c.terms, "terms", "terms K of a separable network", at_least(1));
     visit(c.products, "products", "products of a function of the state and one of the increment (separable)",
           at_least(1));
+    visit(c.squares, "squares",
+          "squares of sums of products in a separable network (-1: one for each state, at most 4)", at_least(-1));
+    visit(c.square_terms, "square_terms", "terms of each of them", at_least(1));
   }
   bool separable() const { return network == "separable"; }
 };
@@ -43,7 +51,8 @@ struct RatioInputs {
   nn::Value z, state, increment;
 };
 
-/// The ratio of one transition a lane; with other lanes than one each, z is shared by the lanes of a group.
+/// The ratio of one transition a lane; `settings.squares` must not be −1 any more. With other lanes than one each, z is
+/// shared by the lanes of a group.
 struct RatioGraph {
   nn::Graph graph;
   RatioInputs inputs;
@@ -52,9 +61,16 @@ struct RatioGraph {
 RatioGraph record_ratio(const RatioNetworkSettings& settings, const RatioShape& shape,
                         nn::Lanes z_lanes = nn::Lanes::each());
 
-/// The two parts of a separable network, each into a graph that has the inputs: ψ and a feature 1, φ and the feature b.
-nn::Value record_summary(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value state, nn::Value increment);
+/// The two parts of a separable network, each into a graph that has the inputs, with the same layout: K features and
+/// one more (b of z, or 1), then k features for each of the squares.
+nn::Value record_summary(nn::Graph& graph, const RatioNetworkSettings& settings, const RatioShape& shape,
+                         nn::Value state, nn::Value increment);
 nn::Value record_coefficients(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value z);
+
+/// The ratio from both, in each lane; with `pairs` > 0 of each transition with the z of so many lanes, its own first
+/// (nn/ops/pairs.cpp).
+nn::Value record_product(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value coefficients,
+                         nn::Value summary, std::size_t pairs = 0);
 
 /// The joint network's ratio; z and the transition may have different lanes if one is shared by groups.
 nn::Value record_joint(nn::Graph& graph, const RatioNetworkSettings& settings, const RatioInputs& inputs);

@@ -35,12 +35,29 @@ kernels::Coefficients lanes_as_rows(ConstBlock v, std::size_t first, std::size_t
   return {v.data + first, count, v.features, 1, v.stride};
 }
 
+template <class T>
+BasicBlock<T> lanes_of(BasicBlock<T> block, std::size_t first, std::size_t count) {
+  return {block.data + first, block.features, count, block.stride};
+}
+
+/// Calls body(first, count) for the lanes that pairs with the lanes [begin, begin + chunk) need: one run of them or,
+/// round the end, two. `begin` is a multiple of 16, so that runs start on vectors.
+template <class Body>
+void for_partners(std::size_t begin, std::size_t pairs, std::size_t lanes, const Body& body) {
+  const std::size_t end = std::min(begin + chunk, lanes) + pairs - 1;
+  if (end >= lanes + begin) return body(std::size_t{0}, lanes);
+  body(begin, std::min(end, lanes) - begin);
+  if (end > lanes) body(std::size_t{0}, end - lanes);
+}
+
 /// y (+)= all pairs of u and v
 void add_pairs(ConstBlock u, ConstBlock v, Block p, bool accumulate, Block y) {
   const std::size_t lanes = u.lanes, pairs = std::min(y.features, lanes);
   for (std::size_t first = 0; first < lanes; first += chunk) {
     const std::size_t count = std::min(chunk, lanes - first);
-    kernels::product(lanes_as_rows(v, first, count), u, nullptr, {}, p);
+    for_partners(first, pairs, lanes, [&](std::size_t from, std::size_t width) {
+      kernels::product(lanes_as_rows(v, first, count), lanes_of(u, from, width), nullptr, {}, lanes_of(p, from, width));
+    });
     for (std::size_t s = 0; s < pairs; ++s) {
       float* out = y.feature(s) + first;
       for (std::size_t i = 0; i < count; ++i) {
@@ -63,6 +80,7 @@ void pairs_reverse(const ReverseCall& call) {
   const ConstBlock u = call.inputs[0], v = call.inputs[1], g = call.output_gradient;
   const Block gu = call.input_gradients[0], gv = call.input_gradients[1], gp = call.scratch_rows;
   const std::size_t lanes = u.lanes, pairs = std::min(g.features, lanes), k = u.features;
+  if (gu.data != nullptr && !call.accumulate[0]) zero(gu);
   for (std::size_t first = 0; first < lanes; first += chunk) {
     const std::size_t count = std::min(chunk, lanes - first);
     zero(gp);
@@ -73,19 +91,22 @@ void pairs_reverse(const ReverseCall& call) {
         gp(i, l < lanes ? l : l - lanes) = from[i];
       }
     }
-    if (gu.data != nullptr) {  // ∂L/∂u_kl += Σ_i v_ki ∂L/∂P_il
-      const kernels::Coefficients part{v.data + first, k, count, v.stride, 1};
-      const bool adds = call.accumulate[0] || first > 0;
-      kernels::product(part, rows(ConstBlock(gp), 0, count), nullptr, present(gu, adds), gu);
-    }
-    if (gv.data != nullptr) {  // ∂L/∂v_ki += Σ_l ∂L/∂P_il u_kl
-      std::fill_n(call.scratch, chunk * k, 0.0F);
-      kernels::add_outer_product(gp, u, call.scratch);
-      for (std::size_t f = 0; f < k; ++f) {
-        float* out = gv.feature(f) + first;
-        for (std::size_t i = 0; i < count; ++i) {
-          out[i] = (call.accumulate[1] ? out[i] : 0.0F) + call.scratch[i * k + f];
-        }
+    if (gv.data != nullptr) std::fill_n(call.scratch, chunk * k, 0.0F);
+    for_partners(first, pairs, lanes, [&](std::size_t from, std::size_t width) {
+      if (gu.data != nullptr) {  // ∂L/∂u_kl += Σ_i v_ki ∂L/∂P_il
+        const kernels::Coefficients part{v.data + first, k, count, v.stride, 1};
+        const Block out = lanes_of(gu, from, width);
+        kernels::product(part, lanes_of(ConstBlock(gp), from, width), nullptr, out, out);
+      }
+      if (gv.data != nullptr) {  // ∂L/∂v_ki += Σ_l ∂L/∂P_il u_kl
+        kernels::add_outer_product(lanes_of(ConstBlock(gp), from, width), lanes_of(u, from, width), call.scratch);
+      }
+    });
+    if (gv.data == nullptr) continue;
+    for (std::size_t f = 0; f < k; ++f) {
+      float* out = gv.feature(f) + first;
+      for (std::size_t i = 0; i < count; ++i) {
+        out[i] = (call.accumulate[1] ? out[i] : 0.0F) + call.scratch[i * k + f];
       }
     }
   }

@@ -62,6 +62,9 @@ std::optional<Drawing> draw(const Results& results) {
     drawing.caption += fmt::format("{} {} {:.1f} %", i == 0 ? "" : ",", names[i], 100 * information.removed[i]);
   }
   drawing.caption += ". A share below zero belongs to a transition that widens the posterior.";
+  if (transitions > most_bars) {
+    drawing.caption += fmt::format(" Each bar holds {} transitions.", (transitions + most_bars - 1) / most_bars);
+  }
   if (shown > 0 && shown < d) drawing.caption += fmt::format(" The first {} of {} parameters.", shown, d);
   return drawing;
 }
