@@ -1,7 +1,6 @@
 #include "bench_turns.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include "catena/core/peak.h"
@@ -10,12 +9,6 @@
 namespace catena::cli {
 
 namespace {
-
-double thread_seconds() {
-  std::timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 double at_share(std::vector<double> values, std::size_t parts, std::size_t of) {
   const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() * parts / of);
