@@ -96,6 +96,16 @@ const Peak& BenchContext::peak() {
   return peak_;
 }
 
+BesidePeak BenchContext::beside_peak(std::vector<std::function<void()>> works) const {
+  constexpr int slices = 50;  // of a run: one millisecond, shorter than what a scheduler gives to anybody
+  return BesidePeak(std::move(works), runs * slices, run_seconds_ / slices);
+}
+
+std::vector<Turns> BenchContext::in_turn(const std::vector<std::function<void()>>& works) const {
+  constexpr int slices = 5;
+  return run_in_turn(works, runs * slices, run_seconds_ / slices);
+}
+
 void BenchContext::record(std::string key, double value, std::string unit, std::string meaning) {
   measurements_.push_back({std::move(key), value, std::move(unit), std::move(meaning)});
 }

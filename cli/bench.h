@@ -3,13 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench_turns.h"
 #include "catena/core/peak.h"
+#include "catena/core/stopwatch.h"
 
 namespace catena::cli {
 
@@ -32,6 +33,13 @@ class BenchContext {
   void record(std::string key, double value, std::string unit, std::string meaning);
   const std::vector<Measurement>& measurements() const { return measurements_; }
 
+  /// Runs works in turn with the machine's peak: as much time for each as seconds_per_call takes, in slices of a
+  /// fiftieth of --run-seconds.
+  BesidePeak beside_peak(std::vector<std::function<void()>> works) const;
+  /// Runs works in turn, without the peak, in slices of a fifth of --run-seconds: for works that wake other threads,
+  /// which then stay awake for many calls, as they do in training.
+  std::vector<Turns> in_turn(const std::vector<std::function<void()>>& works) const;
+
   /// Seconds per call of `work`: the median of nine runs, each of as many calls as fill --run-seconds.
   template <class Work>
   double seconds_per_call(const Work& work);
@@ -51,11 +59,10 @@ struct Benchmark {
 
 template <class Work>
 double BenchContext::seconds_per_call(const Work& work) {
-  using Clock = std::chrono::steady_clock;
   const auto time = [&](long calls) {
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     for (long i = 0; i < calls; ++i) work();
-    return std::chrono::duration<double>(Clock::now() - begin).count();
+    return watch.seconds();
   };
   long calls = 1;  // doubled until a run is long enough, which warms caches and clock rate on the way
   while (time(calls) < run_seconds_) calls *= 2;

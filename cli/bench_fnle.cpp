@@ -1,4 +1,5 @@
-// FNLE on lotka_volterra: a training step at batch 1,000, and 1,000 posterior draws for a series of 100 transitions.
+// FNLE: a training step at batch 1,000, and 1,000 posterior draws for a series of 100 transitions of lotka_volterra,
+// and of 100, 1,000 and 10,000 of double_well, which goes on for ever (a species of lotka_volterra dies out before).
 
 #include "bench_posterior.h"
 #include "catena/nn/batch_gradient.h"
@@ -34,10 +35,17 @@ double train_step_seconds(BenchContext& context, const train::TrainingData& data
 }  // namespace
 
 void bench_fnle(BenchContext& context) {
-  train::TrainingData data = lotka_volterra_data();
+  const nlohmann::json settings{{"density", "gaussian"}, {"decay", 0.5}};
+  train::TrainingData data = bench_data("lotka_volterra");
   context.record("fnle_train_step_ms", 1e3 * train_step_seconds(context, data), "ms",
                  "FNLE: forward, backward and AdamW at batch 1,000, one core");
-  bench_posterior(context, "fnle", data, training_steps, {{"density", "gaussian"}, {"decay", 0.5}});
+  bench_posterior(context, bench_model("fnle", data, training_steps, settings), "lotka_volterra", 100, "T100");
+
+  train::TrainingData endless = bench_data("double_well");
+  const train::TrainedModel model = bench_model("fnle", endless, training_steps, settings);
+  bench_posterior(context, model, "double_well", 100, "double_well.T100");
+  bench_posterior(context, model, "double_well", 1000, "T1000");
+  bench_posterior(context, model, "double_well", 10'000, "T10000");
 }
 
 }  // namespace catena::cli

@@ -11,8 +11,9 @@ constexpr int training_steps = 600;  // enough for a posterior of about the righ
 }  // namespace
 
 void bench_fnre(BenchContext& context) {
-  train::TrainingData data = lotka_volterra_data();
-  bench_posterior(context, "fnre", data, training_steps, {{"decay", 0.5}});
+  train::TrainingData data = bench_data("lotka_volterra");
+  const train::TrainedModel model = bench_model("fnre", data, training_steps, {{"decay", 0.5}});
+  bench_posterior(context, model, "lotka_volterra", 100, "T100");
 }
 
 }  // namespace catena::cli

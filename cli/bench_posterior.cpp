@@ -8,38 +8,53 @@
 
 namespace catena::cli {
 
-train::TrainingData lotka_volterra_data() {
-  const tasks::Task task = tasks::make_task("lotka_volterra");
+train::TrainingData bench_data(const std::string& task_name) {
+  const tasks::Task task = tasks::make_task(task_name);
   simulate::SimulationPlan plan;
   plan.proposal = task.proposal;
   plan.seed = 1;
   return {simulate::simulate(task, plan, Parallel(1), silent_progress()), {}};
 }
 
-void bench_posterior(BenchContext& context, const std::string& method, train::TrainingData& data, int training_steps,
-                     const nlohmann::json& settings) {
+train::TrainedModel bench_model(const std::string& method, train::TrainingData& data, int training_steps,
+                                const nlohmann::json& settings) {
   train::LoopSettings loop;
   loop.steps = training_steps;
-  const train::TrainedModel model = train::train(method, {.data = data,
-                                                          .loop = loop,
-                                                          .settings = settings,
-                                                          .streams = Streams(1),
-                                                          .parallel = Parallel(1),
-                                                          .progress = silent_progress(),
-                                                          .checkpoint = {}});
-  const tasks::Task task = tasks::make_task("lotka_volterra");
-  Matrix theta(1, task.prior.size());
+  return train::train(method, {.data = data,
+                               .loop = loop,
+                               .settings = settings,
+                               .streams = Streams(1),
+                               .parallel = Parallel(1),
+                               .progress = silent_progress(),
+                               .checkpoint = {}});
+}
+
+Matrix bench_series(const std::string& task_name, std::size_t transitions, bool draw_theta) {
+  const tasks::Task task = tasks::make_task(task_name);
+  Matrix z(1, task.prior.size()), theta = z;
   Stream stream = Streams(2).stream("series");
-  const Matrix series = simulate::simulate_series(task, theta, 100, stream)[0];
+  if (draw_theta) {
+    stream.fill_normal(z.values());
+    task.prior.to_theta(z.row(0), theta.row(0));
+  }
+  return simulate::simulate_series(task, theta, transitions, stream)[0];
+}
+
+void bench_posterior(BenchContext& context, const train::TrainedModel& model, const std::string& task,
+                     std::size_t transitions, const std::string& key) {
+  const Matrix series = bench_series(task, transitions);
   const Stopwatch watch;
   const sample::PosteriorDraws draws =
       sample::draw_posterior({.model = model, .series = series, .times = {}, .draws = 1000}, Streams(3), Parallel(1));
-  context.record(method + "_sample_s.T100", watch.seconds(), "s",
-                 "1,000 draws for 100 transitions of lotka_volterra, one core");
-  context.record(method + "_sample_r_hat.T100", draws.info["r_hat"].get<double>(), "", "their R-hat");
-  context.record(method + "_sample_ess.T100",
+  context.record(fmt::format("{}_sample_s.{}", model.method, key), watch.seconds(), "s",
+                 fmt::format("1,000 draws for {} transitions of {}, one core", transitions, task));
+  context.record(fmt::format("{}_sample_r_hat.{}", model.method, key), draws.info["r_hat"].get<double>(), "",
+                 "their R-hat");
+  context.record(fmt::format("{}_sample_ess.{}", model.method, key),
                  std::min(draws.info["bulk_ess"].get<double>(), draws.info["tail_ess"].get<double>()), "",
                  "their effective sample size");
+  context.record(fmt::format("{}_sample_densities.{}", model.method, key), draws.info["evaluations"].get<double>(), "",
+                 fmt::format("densities of the whole series, by {}", draws.info["kernel"].get<std::string>()));
 }
 
 }  // namespace catena::cli

@@ -1,5 +1,5 @@
-/// 1,000 draws from the posterior of 100 transitions of lotka_volterra on one core: the same measurement for every
-/// method that samples by Markov chains.
+/// 1,000 draws from the posterior of a series on one core: the same measurement for every method that samples by Markov
+/// chains.
 #pragma once
 
 #include <string>
@@ -9,11 +9,18 @@
 
 namespace catena::cli {
 
-/// 10,000 transitions of lotka_volterra.
-train::TrainingData lotka_volterra_data();
+/// 10,000 transitions of a task.
+train::TrainingData bench_data(const std::string& task);
 
-/// Trains `method` for a short while and records METHOD_sample_s.T100 with its R-hat and effective sample size.
-void bench_posterior(BenchContext& context, const std::string& method, train::TrainingData& data, int training_steps,
-                     const nlohmann::json& settings);
+/// `method` trained for a short while, on one core.
+train::TrainedModel bench_model(const std::string& method, train::TrainingData& data, int training_steps,
+                                const nlohmann::json& settings);
+
+/// A series of the task, for θ = 0 or for a θ drawn from the prior.
+Matrix bench_series(const std::string& task, std::size_t transitions, bool draw_theta = false);
+
+/// Records METHOD_sample_s.KEY with R-hat, effective sample size and the number of densities.
+void bench_posterior(BenchContext& context, const train::TrainedModel& model, const std::string& task,
+                     std::size_t transitions, const std::string& key);
 
 }  // namespace catena::cli

@@ -23,12 +23,13 @@ constexpr std::string_view function = "catena log-prob";
 
 struct Options {
   Common common;
-  std::string model, observation, theta, output;
+  ObservationFlags observation;
+  std::string theta, output;
 };
 
 int run(const Options& options) {
-  const train::TrainedModel model = train::read_model(options.model);
-  const files::Series series = read_observation(function, options.observation, model);
+  const Observed observed(function, options.observation);
+  const train::TrainedModel& model = observed.model();
   evaluate::Draws given = evaluate::read_draws(options.theta);
   const std::vector<std::string>& names = model.prior.names();
   check::that(given.parameters.empty() || std::ranges::is_permutation(given.parameters, names), function,
@@ -36,7 +37,7 @@ int run(const Options& options) {
               fmt::format("{}", fmt::join(given.parameters, ", ")),
               fmt::format("that of the model, {}", fmt::join(names, ", ")));
   const evaluate::Draws draws = evaluate::in_order_of({names, {}}, std::move(given));
-  const sample::PosteriorRequest request{.model = model, .series = series.values, .times = series.times};
+  const sample::PosteriorRequest request = observed.request();
   const std::vector<double> values = sample::posterior_log_prob(request, draws.values, options.common.parallel());
 
   if (!options.output.empty()) {
@@ -60,10 +61,7 @@ int run(const Options& options) {
 
 Run set_up(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("model", options->model, "trained model, from catena train")->required()->type_name("FILE");
-  app.add_option("--observation", options->observation, "the series, a CSV file, one state a row")
-      ->required()
-      ->type_name("FILE");
+  add_observation_flags(app, options->observation);
   app.add_option("--theta", options->theta, "parameters: CSV, one set a row, or draws in netCDF")
       ->required()
       ->type_name("FILE");

@@ -21,14 +21,14 @@ constexpr std::string_view function = "catena map";
 
 struct Options {
   Common common;
-  std::string model, observation;
+  ObservationFlags observation;
 };
 
 int run(const Options& options) {
   const Stopwatch watch;
-  const train::TrainedModel model = train::read_model(options.model);
-  const files::Series series = read_observation(function, options.observation, model);
-  const sample::PosteriorRequest request{.model = model, .series = series.values, .times = series.times};
+  const Observed observed(function, options.observation);
+  const train::TrainedModel& model = observed.model();
+  const sample::PosteriorRequest request = observed.request();
   const auto progress = options.common.make_progress();
   const sample::MapEstimate found =
       sample::posterior_map(request, Streams(options.common.seed), options.common.parallel(), *progress);
@@ -58,10 +58,7 @@ int run(const Options& options) {
 
 Run set_up(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("model", options->model, "trained model, from catena train")->required()->type_name("FILE");
-  app.add_option("--observation", options->observation, "the series, a CSV file, one state a row")
-      ->required()
-      ->type_name("FILE");
+  add_observation_flags(app, options->observation);
   add_common(app, options->common, Seeded::yes);
   return [options] { return run(*options); };
 }

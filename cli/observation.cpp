@@ -4,16 +4,51 @@
 #include <fmt/ranges.h>
 
 #include "catena/core/errors.h"
+#include "common.h"
 
 namespace catena::cli {
 
-files::Series read_observation(std::string_view function, const std::string& path, const train::TrainedModel& model) {
-  files::Series series = files::read_csv(path);
-  if (!series.names.empty() && series.names != model.state_names) {
-    throw InputError(fmt::format("{}: the columns of {} are {}, but must be those of the model, {}", function, path,
-                                 fmt::join(series.names, ", "), fmt::join(model.state_names, ", ")));
+void add_observation_flags(CLI::App& app, ObservationFlags& flags) {
+  app.add_option("model", flags.models,
+                 "trained model, from catena train; with others beside it, of initial states or of single transitions")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--observation", flags.files,
+                 "the series, a CSV file, one state a row; several files or a column `series`: several series")
+      ->required()
+      ->type_name("FILE");
+  add_flags(app, flags.paths);
+}
+
+std::vector<files::Series> read_observations(std::string_view function, const std::vector<std::string>& paths,
+                                             const std::vector<std::string>& state_names) {
+  std::vector<files::Series> all;
+  for (const std::string& path : paths) {
+    for (files::Series& series : files::split_series(files::read_csv(path))) {
+      if (!series.names.empty() && series.names != state_names) {
+        throw InputError(fmt::format("{}: the columns of {} are {}, but must be those of the model, {}", function, path,
+                                     fmt::join(series.names, ", "), fmt::join(state_names, ", ")));
+      }
+      all.push_back(std::move(series));
+    }
   }
-  return series;
+  return all;
+}
+
+Observed::Observed(std::string_view function, const ObservationFlags& flags) : flags_(flags) {
+  for (const std::string& path : flags.models) models_.push_back(train::read_model(path));
+  series_ = read_observations(function, flags.files, models_.front().state_names);
+}
+
+sample::PosteriorRequest Observed::request() const {
+  sample::PosteriorRequest request{
+      .model = models_.front(), .series = series_.front().values, .times = series_.front().times};
+  for (std::size_t s = 1; s < series_.size(); ++s) {
+    request.more_series.push_back({series_[s].values, series_[s].times});
+  }
+  for (std::size_t k = 1; k < models_.size(); ++k) request.companions.push_back(&models_[k]);
+  request.paths = flags_.paths;
+  return request;
 }
 
 }  // namespace catena::cli

@@ -1,5 +1,7 @@
 // catena observe: one test series of a task, with its true θ beside it.
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -22,6 +24,7 @@ struct Options {
   TaskFlags task;
   std::vector<double> theta;
   int transitions = 10;
+  double missing = 0;
   std::string output;
 };
 
@@ -39,15 +42,19 @@ int run(const Options& options) {
   file.names = task.simulator.state_names;
   file.values = observation.series;
   file.times = observation.times;
-  const nlohmann::json record = {{"catena_version", version()},
-                                 {"task", task.name},
-                                 {"task_version", task.version},
-                                 {"options", task.options},
-                                 {"transitions", options.transitions},
-                                 {"seed", options.common.seed},
-                                 {"parameters", task.prior.names()},
-                                 {"theta", observation.theta},
-                                 {"z", observation.z}};
+  // The first states stay: a chain starts from them.
+  Stream stream = Streams(options.common.seed).stream("missing");
+  std::size_t lost = 0;
+  for (std::size_t t = task.simulator.order; t < file.values.rows(); ++t) {
+    if (options.missing == 0 || stream.uniform() >= options.missing) continue;
+    std::ranges::fill(file.values.row(t), std::nan(""));
+    ++lost;
+  }
+  const nlohmann::json record = {{"catena_version", version()},        {"task", task.name},
+                                 {"task_version", task.version},       {"options", task.options},
+                                 {"transitions", options.transitions}, {"missing", lost},
+                                 {"seed", options.common.seed},        {"parameters", task.prior.names()},
+                                 {"theta", observation.theta},         {"z", observation.z}};
   files::write_json(truth, record);
   files::write_csv(output, file);
   if (options.common.json) {
@@ -65,8 +72,9 @@ int run(const Options& options) {
 Run set_up(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_task_flags(app, options->task, /*with_plugin=*/true);
-  add_flag(app, options->transitions, "--transitions", "length T of the series, which has T + 1 states",
-           between(1, 100000000));
+  add_flag(app, options->transitions, "--transitions",
+           "length T of the series, which has T + 1 states (T + m for a chain of order m)", between(1, 100000000));
+  add_flag(app, options->missing, "--missing", "share of the states that are left out of the file", between(0.0, 0.99));
   app.add_option("-o,--output", options->output, "CSV file to write; the true parameters go to the .json beside it")
       ->required()
       ->type_name("FILE");

@@ -10,7 +10,9 @@
 
 #include "catena/core/stopwatch.h"
 #include "catena/files/csv.h"
+#include "catena/tasks/task_density.h"
 #include "common.h"
+#include "observation.h"
 #include "task_flags.h"
 #include "verb.h"
 
@@ -20,7 +22,9 @@ namespace {
 
 struct ReferenceArguments {
   TaskFlags task;
-  std::string observation, output;
+  std::vector<std::string> observation;
+  std::string output;
+  simulate::PathSettings paths;
   int n = 1000;
   bool cache = true;
   evaluate::ReferenceSettings settings;
@@ -30,16 +34,20 @@ struct ReferenceArguments {
 int run_reference(const ReferenceArguments& arguments) {
   const Stopwatch watch;
   const tasks::Task task = chosen_task("catena reference", arguments.task);
-  const Matrix series = files::read_csv(arguments.observation).values;
+  const auto given = read_observations("catena reference", arguments.observation, task.simulator.state_names);
+  std::vector<simulate::SeriesView> views;
+  for (const files::Series& each : given) views.push_back({each.values, each.times});
+  const std::vector<simulate::Path> paths = simulate::paths_of("catena reference", views, task.simulator.states(),
+                                                               tasks::density_steps(task.name), arguments.paths);
   const auto cache = arguments.cache ? evaluate::ReferenceCache::of_user() : std::nullopt;
   const auto progress = arguments.common.make_progress();
-  const auto [outcome, group, cached] =
-      evaluate::find_reference(task, series, static_cast<std::size_t>(arguments.n), arguments.common.seed,
+  const auto [outcome, group, cached, transitions] =
+      evaluate::find_reference(task, paths, static_cast<std::size_t>(arguments.n), arguments.common.seed,
                                arguments.settings, cache, arguments.common.parallel(), *progress);
   if (group) files::write_netcdf(arguments.output, *group);
 
   nlohmann::json report = {{"task", task.name}, {"outcome", std::string(name(outcome))},
-                           {"cached", cached},  {"transitions", series.rows() - 1},
+                           {"cached", cached},  {"transitions", transitions},
                            {"n", arguments.n},  {"seconds", watch.seconds()}};
   if (group) {
     report["output"] = arguments.output;
@@ -55,7 +63,7 @@ int run_reference(const ReferenceArguments& arguments) {
     print_json(report);
   } else if (group && !arguments.common.quiet) {
     fmt::print("{}: {} draws from the exact posterior of {} transitions of {} ({}{})\n", arguments.output, arguments.n,
-               series.rows() - 1, task.name, report["method"].get<std::string>(), cached ? ", from the cache" : "");
+               transitions, task.name, report["method"].get<std::string>(), cached ? ", from the cache" : "");
   }
   return exit_code("catena reference", outcome);
 }
@@ -66,12 +74,15 @@ Verb reference_verb() {
   return {"reference", "draw from the exact posterior of a built-in task", [](CLI::App& app) -> Run {
             const auto arguments = std::make_shared<ReferenceArguments>();
             add_task_flags(app, arguments->task, /*with_plugin=*/false);
-            app.add_option("--observation", arguments->observation, "the series, a CSV file, one state a row")
+            app.add_option(
+                   "--observation", arguments->observation,
+                   "the series, a CSV file, one state a row; several files or a column `series`: several series")
                 ->required()
                 ->type_name("FILE");
             add_flag(app, arguments->n, "-n", "number of near-independent draws", at_least(1));
             app.add_option("-o,--output", arguments->output, "netCDF file to write")->required()->type_name("FILE");
             add_flag(app, arguments->cache, "--cache", "keep references in the user's cache directory", anything());
+            add_flags(app, arguments->paths);
             add_flags(app, arguments->settings);
             add_common(app, arguments->common, Seeded::yes);
             return [arguments] { return run_reference(*arguments); };

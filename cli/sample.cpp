@@ -2,6 +2,7 @@
 // series by a trained model.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <memory>
@@ -24,34 +25,32 @@ constexpr std::string_view function = "catena sample";
 struct Options {
   Common common;
   ChoiceFlags settings;
-  std::string model, observation, output, state;
+  ObservationFlags observation;
+  std::string output, state;
   int n = 1000;
 };
 
 int run(const Options& options) {
   const Stopwatch watch;
-  const train::TrainedModel model = train::read_model(options.model);
-  const files::Series series = read_observation(function, options.observation, model);
+  const Observed observed(function, options.observation);
+  const train::TrainedModel& model = observed.model();
   const sample::PosteriorSampler& sampler = sample::posterior_samplers().at(function, model.method);
-  const sample::PosteriorRequest request{
-      .model = model,
-      .series = series.values,
-      .times = series.times,
-      .draws = static_cast<std::size_t>(options.n),
-      .settings = options.settings.values(function, fmt::format("the method {}", model.method), sampler.settings),
-      .state = options.state};
+  sample::PosteriorRequest request = observed.request();
+  request.draws = static_cast<std::size_t>(options.n);
+  request.settings = options.settings.values(function, fmt::format("the method {}", model.method), sampler.settings);
+  request.state = options.state;
   const auto progress = options.common.make_progress();
   const sample::PosteriorDraws draws =
       sample::draw_posterior(request, Streams(options.common.seed), options.common.parallel(), *progress);
   const std::string warning = sample::extrapolation_warning(draws.observed);
   if (!warning.empty() && !options.common.quiet) fmt::print(stderr, "{}: {}\n", function, warning);
 
-  files::Group group =
-      sample::draws_group(model.prior.names(), draws.theta, draws.chains, model.state_names, series.values);
+  files::Group group = sample::draws_group(model.prior.names(), draws.theta, draws.chains, model.state_names,
+                                           request.series, request.more_series);
   group.attributes = {{"catena_version", std::string(version())},
                       {"method", model.method},
-                      {"model", options.model},
-                      {"observation", options.observation},
+                      {"model", fmt::format("{}", fmt::join(options.observation.models, ", "))},
+                      {"observation", fmt::format("{}", fmt::join(options.observation.files, ", "))},
                       {"seed", options.common.seed},
                       {"info", draws.info.dump()},
                       {"transitions", model.provenance.dump()},
@@ -75,10 +74,7 @@ int run(const Options& options) {
 
 Run set_up(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("model", options->model, "trained model, from catena train")->required()->type_name("FILE");
-  app.add_option("--observation", options->observation, "the series, a CSV file, one state a row")
-      ->required()
-      ->type_name("FILE");
+  add_observation_flags(app, options->observation);
   add_flag(app, options->n, "-n", "number of draws", at_least(1));
   app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
   app.add_option("--state", options->state,

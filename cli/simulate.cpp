@@ -2,7 +2,9 @@
 
 #include <memory>
 
+#include "catena/evaluate/draws.h"
 #include "catena/files/csv.h"
+#include "catena/simulate/around.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/transitions.h"
 #include "common.h"
@@ -21,6 +23,10 @@ struct Options {
   ChoiceFlags proposal_settings;
   std::string proposal;
   std::vector<std::string> target;
+  std::string gaps, around;
+  double widen = 2;
+  int block = 1;
+  bool initial = false;
   std::uint64_t budget = 10000;
   double max_invalid = 0.1;
   bool resume = false;
@@ -47,10 +53,23 @@ nlohmann::json chosen_proposal(const Options& options) {
 }
 
 int run(const Options& options) {
-  const tasks::Task task = chosen_task(function, options.task);
+  tasks::Task task = chosen_task(function, options.task);
+  if (!options.around.empty()) {
+    const evaluate::Draws draws = evaluate::in_order_of({task.prior.names(), {}}, evaluate::read_draws(options.around));
+    task.prior = simulate::fit_around(function, task.prior, draws.values, options.widen).prior();
+  }
   simulate::SimulationPlan plan;
   plan.proposal = chosen_proposal(options);
-  for (const std::string& file : options.target) plan.target.push_back(files::read_csv(file).values);
+  for (const std::string& file : options.target) {
+    for (files::Series& series : files::split_series(files::read_csv(file))) {
+      plan.target.push_back(std::move(series.values));
+      plan.target_times.push_back(std::move(series.times));
+    }
+  }
+  plan.records.block = static_cast<std::size_t>(options.block);
+  plan.records.initial = options.initial;
+  plan.records.varying_steps = !options.gaps.empty();
+  if (!options.gaps.empty()) plan.records.steps = simulate::parse_steps(function, "--gaps", options.gaps);
   plan.budget = options.budget;
   plan.seed = options.common.seed;
   plan.max_invalid = options.max_invalid;
@@ -65,7 +84,13 @@ int run(const Options& options) {
     result["resumed_transitions"] = info.resumed_rows;
     print_json(result);
   } else if (!options.common.quiet) {
-    fmt::print("{}: {} transitions of {}", options.output, info.rows, task.name);
+    const nlohmann::json inner = info.provenance.value("inner_steps", nlohmann::json());
+    if (inner.is_null()) {
+      fmt::print("{}: {} transitions of {}", options.output, info.rows, task.name);
+    } else {
+      fmt::print("{}: {} records of {}, made by {} steps", options.output, info.rows, task.name,
+                 inner.get<std::uint64_t>());
+    }
     if (info.proposal_cost > 0) fmt::print(", {} more for the proposal", info.proposal_cost);
     if (info.invalid > 0) fmt::print(", {} dropped because their result was not finite", info.invalid);
     fmt::print("\n");
@@ -76,14 +101,24 @@ int run(const Options& options) {
 Run set_up(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_task_flags(app, options->task, /*with_plugin=*/true);
-  add_flag(app, options->budget, "--budget", "transitions to simulate in all, what the proposal costs included",
-           anything());
+  add_flag(app, options->budget, "--budget",
+           "transitions to simulate in all, inner steps and what the proposal costs included", anything());
   app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
   app.add_option("--proposal", options->proposal,
                  fmt::format("where transitions start: {}, or JSON (default: the task's own)",
                              fmt::join(simulate::proposals().names(), ", ")))
       ->type_name("NAME");
   app.add_option("--target", options->target, "CSV series for the target proposal")->type_name("FILE");
+  app.add_option("--gaps", options->gaps,
+                 "steps that transitions take, LOW..HIGH: for missing states and irregular times")
+      ->type_name("RANGE");
+  add_flag(app, options->block, "--block", "transitions in a row that make one record", between(1, 100000));
+  app.add_option(
+         "--around", options->around,
+         "draws of a posterior (netCDF or CSV): theta is drawn from a normal around them and not from the prior")
+      ->type_name("FILE");
+  add_flag(app, options->widen, "--widen", "its standard deviations, in those of the draws", positive());
+  app.add_flag("--initial", options->initial, "initial states in place of transitions, where they depend on theta");
   add_flag(app, options->max_invalid, "--max-invalid", "largest share of non-finite results that is not an error",
            between(0.0, 1.0));
   app.add_flag("--resume", options->resume, "go on with OUTPUT.partial of an interrupted run of the same settings");

@@ -26,6 +26,8 @@ nlohmann::json describe(const tasks::TaskEntry& entry) {
           {"parameters", task.simulator.parameter_names},
           {"states", task.simulator.state_names},
           {"uses_time", task.simulator.uses_time},
+          {"order", task.simulator.order},
+          {"initial_depends_on_theta", static_cast<bool>(task.initial_given_theta)},
           {"prior", task.prior.to_json()},
           {"proposal", task.proposal},
           {"options", options}};

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "catena/core/stopwatch.h"
+#include "catena/train/joined_sets.h"
 #include "catena/train/method.h"
 #include "common.h"
 #include "task_flags.h"
@@ -21,7 +22,8 @@ struct Options {
   ChoiceFlags method_settings;
   train::LoopSettings loop;
   train::Split split;
-  std::string transitions, method = "fnse", output;
+  std::vector<std::filesystem::path> transitions;
+  std::string method = "fnse", output;
   double checkpoint_seconds = 60;
   bool resume = false;
 };
@@ -42,7 +44,10 @@ int run(const Options& options) {
   const Stopwatch watch;
   const train::Method& method = train::methods().at(function, options.method);
   const auto progress = options.common.make_progress();
-  train::TrainingData data(options.transitions, options.split);
+  train::TrainingData data =
+      train::needs_joining(options.transitions, method.any_prior)
+          ? train::TrainingData(train::joined_transitions(options.transitions, method.any_prior), options.split)
+          : train::TrainingData(options.transitions.front(), options.split);
   const train::MethodContext context{
       .data = data,
       .loop = options.loop,
@@ -80,7 +85,8 @@ int run(const Options& options) {
 
 Run set_up(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("transitions", options->transitions, "file of transitions, from catena simulate")
+  app.add_option("transitions", options->transitions,
+                 "file of transitions, from catena simulate; several for the rounds of a refinement")
       ->required()
       ->type_name("FILE");
   add_flag(app, options->method, "--method", "what to learn", one_of(train::methods().names()));

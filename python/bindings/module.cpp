@@ -11,11 +11,11 @@ namespace {
 
 /// Misuse is a ValueError, a file that cannot be used catena.FileError (an OSError and a ValueError), a bug of ours a
 /// RuntimeError.
-void translate(const std::exception_ptr& error, void* file_error) {
+void translate(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
   } catch (const FileError& e) {
-    PyErr_SetString(static_cast<PyObject*>(file_error), e.what());
+    PyErr_SetString(nb::module_::import_("catena.errors").attr("FileError").ptr(), e.what());
   } catch (const InputError& e) {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const Interrupted&) {
@@ -41,16 +41,8 @@ NB_MODULE(_core, m) {
   using namespace nb::literals;
   using namespace catena;
   m.doc() = "The compiled part of catena. Private: use the package catena.";
-  m.attr("__version__") = std::string(version());
-
-  const nb::object bases = nb::make_tuple(nb::handle(PyExc_OSError), nb::handle(PyExc_ValueError));
-  PyObject* file_error = PyErr_NewExceptionWithDoc(
-      "catena.FileError", "A file that cannot be read, does not hold what it should, or cannot be written.",
-      bases.ptr(), nullptr);
-  if (file_error == nullptr) throw nb::python_error();
-  m.attr("FileError") = nb::borrow(file_error);
-  nb::register_exception_translator(python::translate, file_error);  // the module keeps it for good
-
+  nb::register_exception_translator(python::translate);
+  m.def("version", [] { return std::string(version()); });
   m.def("advice", &python::advice_for, "outcome"_a, "What can be done about an outcome that is not ok.");
   m.def(
       "child_seed",

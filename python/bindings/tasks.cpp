@@ -31,16 +31,17 @@ Task load_plugin(const std::string& path) {
 Array step(const Task& task, const Rows& theta, const Rows& x, const Numbers& time, std::uint64_t seed, int threads) {
   const simulate::Simulator& simulator = task.simulator;
   check::equal("step", "the number of columns of theta", theta.shape(1), simulator.parameters());
-  check::equal("step", "the number of columns of x", x.shape(1), simulator.states());
+  check::equal("step", "the number of columns of x", x.shape(1), simulator.window());
   check::equal("step", "the number of rows of theta", theta.shape(0), x.shape(0));
   if (simulator.uses_time) check::equal("step", "the number of times", time.shape(0), x.shape(0));
-  Matrix next(x.shape(0), x.shape(1));
+  Matrix next(x.shape(0), simulator.states());
   run(false, [&](Progress&) {
     const Streams streams(seed);
     Parallel(threads).for_blocks(
         x.shape(0), simulate::usual_lanes, [&](std::size_t begin, std::size_t end, std::size_t block) {
           const std::size_t lanes = end - begin;
-          simulate::StateLanes parameters(theta.shape(1), lanes), state(x.shape(1), lanes), result(x.shape(1), lanes);
+          simulate::StateLanes parameters(theta.shape(1), lanes), state(x.shape(1), lanes),
+              result(simulator.states(), lanes);
           AlignedVector<double> times(padded_lanes(lanes), 0.0);
           for (std::size_t l = 0; l < lanes; ++l) {
             for (std::size_t i = 0; i < theta.shape(1); ++i) parameters(i, l) = view(theta)(begin + l, i);
@@ -51,7 +52,7 @@ Array step(const Task& task, const Rows& theta, const Rows& x, const Numbers& ti
           simulator.step({parameters.view(), state.view(), simulator.uses_time ? times.data() : nullptr}, stream,
                          result);
           for (std::size_t l = 0; l < lanes; ++l) {
-            for (std::size_t i = 0; i < x.shape(1); ++i) next(begin + l, i) = result(i, l);
+            for (std::size_t i = 0; i < next.cols(); ++i) next(begin + l, i) = result(i, l);
           }
         });
   });

@@ -12,13 +12,16 @@
 """
 
 from . import priors, proposals, tasks
-from ._core import FileError, __version__
+from ._core import version as _version
+from .errors import FileError
 from .estimators import FNLE, FNSE, METHODS, Estimator, load
 from .evaluation import Calibration, calibrate, evaluate, metrics
 from .figures import Figures
 from .posteriors import Draws, Posterior
 from .simulation import simulate, vectorize
 from .transitions import Transitions
+
+__version__ = _version()
 
 __all__ = [
     "Calibration",

@@ -23,7 +23,7 @@ from .figures import Figures
 from .posteriors import Posterior
 from .priors import Prior, as_prior
 from .tasks import warn_outcome
-from .transitions import Transitions
+from .transitions import PARTS, Transitions, make_set
 
 
 class Estimator:
@@ -107,11 +107,10 @@ class Estimator:
         if len(self._data) == 1:
             data = self._data[0]
             return (None, data.path) if data.path is not None else (data._core, "")
-        parts = [[getattr(data._core, name) for data in self._data] for name in ("theta", "x", "x_next", "time")]
         first = self._data[0]
+        joined = {name: np.concatenate([getattr(data._core, name) for data in self._data]) for name in PARTS}
         provenance = dict(first.provenance, parts=[data.provenance for data in self._data])
-        joined = [np.ascontiguousarray(np.concatenate(part)) for part in parts]
-        return _core.make_transitions(first.prior._core, *joined, first.state_names, json.dumps(provenance)), ""
+        return make_set(first.prior, joined, first.state_names, json.dumps(provenance)), ""
 
     def train(
         self,

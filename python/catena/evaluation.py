@@ -121,7 +121,7 @@ def calibrate(
         theta, all_series, times = known["theta"], known["series"], known["times"]
     else:
         theta, all_series, times = _python_series(posterior, simulator, initial_state, series, transitions, root)
-    record = {"catena_version": _core.__version__, "method": posterior._model.method, "transitions": transitions, "seed": root}
+    record = {"catena_version": _core.version(), "method": posterior._model.method, "transitions": transitions, "seed": root}
     found = _core.calibrate(
         posterior._model, theta, all_series, times if posterior._about["uses_time"] else [], draws, chosen, root, threads,
         show_progress_bars, "" if path is None else os.fspath(path), to_json(record),

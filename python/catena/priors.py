@@ -225,7 +225,7 @@ class Independent(Prior):
     ['alpha', 'b', 'c']
     """
 
-    def __init__(self, parameters: Mapping[str | tuple[str, ...], Family]) -> None:
+    def __init__(self, parameters: Mapping[Any, Family]) -> None:
         factors = []
         for key, family in parameters.items():
             names = [key] if isinstance(key, str) else list(key)

@@ -47,7 +47,7 @@ class Fixed(Proposal):
     2
     """
 
-    def __init__(self, states: Mapping[str, Family] | Prior, times: int = 1) -> None:
+    def __init__(self, states: Mapping[Any, Family] | Prior, times: int = 1) -> None:
         prior = states if isinstance(states, Prior) else Independent(states)
         description = {"proposal": "fixed", "states": prior.to_dict(), "times": times}
         super().__init__(description, prior.dimension, prior.names)

@@ -256,7 +256,7 @@ def simulate(
     """
     seed = as_seed(seed, "simulate")
     file = "" if path is None else os.fspath(path)
-    plan = {"budget": int(budget), "seed": seed, "max_invalid": max_invalid, "lanes": int(batch_size)}
+    plan: dict[str, Any] = {"budget": int(budget), "seed": seed, "max_invalid": max_invalid, "lanes": int(batch_size)}
     if int(budget) != budget or budget < 1:
         raise ValueError(f"simulate: budget is {budget!r}, but must be a whole number, 1 or more")
     if not 1 <= batch_size <= 2**24:

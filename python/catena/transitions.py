@@ -30,7 +30,7 @@ class Transitions:
 
     def __init__(self, core: _core.TransitionSet | _core.TransitionFile, path: str | None = None) -> None:
         self._about = core  # names, prior and record
-        self._loaded = core if path is None else None
+        self._loaded: _core.TransitionSet | None = None
         self.path = path
 
     @classmethod
@@ -86,13 +86,13 @@ class Transitions:
         report_invalid(function, invalid, len(finite), max_invalid)
         if invalid:
             parts = {name: np.ascontiguousarray(part[finite]) for name, part in parts.items()}
-        provenance = {"catena_version": _core.__version__, "model": "given arrays", "budget": len(finite), "invalid": invalid}
-        return cls(_core.make_transitions(prior._core, *parts.values(), names, to_json(provenance)))
+        provenance = {"catena_version": _core.version(), "model": "given arrays", "budget": len(finite), "invalid": invalid}
+        return cls(make_set(prior, parts, names, to_json(provenance)))
 
     @property
     def _core(self) -> _core.TransitionSet:
         if self._loaded is None:
-            self._loaded = self._about.read()
+            self._loaded = self._about.read() if isinstance(self._about, _core.TransitionFile) else self._about
         return self._loaded
 
     @property
@@ -140,7 +140,7 @@ class Transitions:
         """An xarray Dataset with named parameters and states."""
         import xarray
 
-        variables = {
+        variables: dict[str, Any] = {
             "theta": (("transition", "parameter"), self.theta),
             "x": (("transition", "state"), self.x),
             "x_next": (("transition", "state"), self.x_next),
@@ -161,13 +161,21 @@ class Transitions:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.path is not None:
             return Transitions.load, (self.path,)
-        core = self._core
-        arrays = tuple(np.array(part) for part in (core.theta, core.x, core.x_next, core.time))
-        return _from_parts, (self.prior, *arrays, self.state_names, core.provenance)
+        parts = {name: np.array(getattr(self._core, name)) for name in PARTS}
+        return _from_parts, (self.prior, parts, self.state_names, self._core.provenance)
 
 
-def _from_parts(prior: Prior, *parts: Any) -> Transitions:
-    return Transitions(_core.make_transitions(prior._core, *parts))
+PARTS = ("theta", "x", "x_next", "time")
+
+
+def make_set(prior: Prior, parts: dict[str, np.ndarray], state_names: list[str], provenance: str) -> _core.TransitionSet:
+    """The C++ set of arrays by name, which must be float64 rows."""
+    theta, x, x_next, time = (parts[name] for name in PARTS)
+    return _core.make_transitions(prior._core, theta, x, x_next, time, state_names, provenance)
+
+
+def _from_parts(*parts: Any) -> Transitions:
+    return Transitions(make_set(*parts))
 
 
 def report_invalid(function: str, invalid: int, rows: int, max_invalid: float) -> None:

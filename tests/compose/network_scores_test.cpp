@@ -144,7 +144,14 @@ TEST(ObservedSeries, RefusesWhatDoesNotFitTheModel) {
   };
   Matrix bad = random_matrix(4, 2, 1);
   bad(2, 1) = std::nan("");
-  EXPECT_EQ(sentence(bad), "sample: row 3 of the series[1] is nan, but must be finite");
+  EXPECT_EQ(sentence(bad),
+            "sample: row 3 of the series is missing in 1 of 2 coordinates, but must be there or missing as a whole; "
+            "partly_missing drops what is there of it");
+  bad(2, 0) = std::nan("");
+  EXPECT_EQ(
+      sentence(bad),
+      "sample: the step from row 2 to row 4 of the series is 2, but must be what the model knows, 1; simulate with "
+      "gaps up to it, or set cut_gaps");
   EXPECT_EQ(sentence(random_matrix(1, 2, 1)), "sample: the number of rows of the series is 1, but must be at least 2");
   EXPECT_EQ(sentence(random_matrix(4, 3, 1)), "sample: the number of states of the series is 3, but must be 2");
   EXPECT_EQ(sentence(random_matrix(4, 2, 1)), "");

@@ -2,6 +2,7 @@
 /// densities and the references are tested against. One row per task here is one row in every test of references.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "catena/core/random.h"
+#include "catena/tasks/ar_density.h"
 #include "catena/tasks/double_well_density.h"
 #include "catena/tasks/gaussian_rw_density.h"
 #include "catena/tasks/linear_sde_density.h"
@@ -16,6 +18,8 @@
 #include "catena/tasks/mixture_rw_density.h"
 #include "catena/tasks/periodic_sde_density.h"
 #include "catena/tasks/sir_density.h"
+#include "catena/tasks/stationary_ar1_density.h"
+#include "catena/tasks/task_density.h"
 #include "catena/tasks/ti_gaussian_rw_density.h"
 
 namespace catena::twins {
@@ -28,12 +32,15 @@ struct Twin {
   std::function<State(Stream&)> start;                                                    // x^0
   std::function<State(const State& theta, const State& x, std::size_t t, Stream&)> step;  // one transition
   std::function<std::unique_ptr<tasks::SeriesLikelihood>(ConstMatrixView)> likelihood;
+  /// The whole series, where it is more than `start` and `step` say.
+  std::function<Matrix(const State& theta, std::size_t transitions, Stream&)> series = nullptr;
 };
 
 inline double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
 
 /// x^0, …, x^T from the twin.
 inline Matrix series(const Twin& twin, const State& theta, std::size_t transitions, Stream& stream) {
+  if (twin.series) return twin.series(theta, transitions, stream);
   State x = twin.start(stream);
   Matrix result(transitions + 1, x.size());
   for (std::size_t t = 0; t <= transitions; ++t) {
@@ -172,10 +179,73 @@ inline Twin sir() {
           [](ConstMatrixView s) { return tasks::sir_likelihood({}, s); }};
 }
 
+inline Twin ar(std::size_t order) {
+  return {"ar_" + std::to_string(order),
+          order,
+          nullptr,
+          nullptr,
+          [order](ConstMatrixView s) { return tasks::ar_likelihood(order, 0.3, s); },
+          [order](const State& theta, std::size_t transitions, Stream& stream) {
+            Matrix x(transitions + order, 1);
+            x(order - 1, 0) = 1;
+            for (std::size_t t = order; t < x.rows(); ++t) {
+              x(t, 0) = stream.normal();
+              for (std::size_t j = 0; j < order; ++j) x(t, 0) += 0.3 * theta[j] * x(t - 1 - j, 0);
+            }
+            return x;
+          }};
+}
+
+inline Twin stationary_ar1(std::size_t n) {
+  return {"stationary_ar1_" + std::to_string(n),
+          n,
+          nullptr,
+          nullptr,
+          [n](ConstMatrixView s) { return tasks::stationary_ar1_likelihood({n, 0.9}, s); },
+          [n](const State& theta, std::size_t transitions, Stream& stream) {
+            Matrix x(transitions + 1, n);
+            for (std::size_t i = 0; i < n; ++i) {
+              x(0, i) = theta[i] / 0.1 + stream.normal() / std::sqrt(0.19);
+              for (std::size_t t = 0; t < transitions; ++t) x(t + 1, i) = 0.9 * x(t, i) + theta[i] + stream.normal();
+            }
+            return x;
+          }};
+}
+
+/// A task of which three states in ten are missing, by the likelihood over longer steps.
+inline Twin with_gaps(Twin whole, const std::string& task, const nlohmann::json& options) {
+  Twin twin = whole;
+  twin.name += "_gaps";
+  twin.series = [whole](const State& theta, std::size_t transitions, Stream& stream) {
+    Matrix x = series(whole, theta, transitions, stream);
+    for (std::size_t t = 1; t + 1 < x.rows(); ++t) {
+      if (stream.uniform() < 0.3) std::ranges::fill(x.row(t), std::nan(""));
+    }
+    return x;
+  };
+  twin.likelihood = [task, options](ConstMatrixView s) {
+    const tasks::Task made = tasks::make_task(task, options);
+    const simulate::SeriesView view{s};
+    return tasks::series_likelihood(made,
+                                    simulate::paths_of("test", {&view, 1}, s.cols, tasks::density_steps(task), {}));
+  };
+  return twin;
+}
+
 /// Every task of the tables, in the sizes of the tables.
 inline std::vector<Twin> all() {
-  return {gaussian_rw(2), ti_gaussian_rw(2), mixture_rw(5),    periodic_sde(),
-          linear_sde(2),  double_well(),     lotka_volterra(), sir()};
+  return {gaussian_rw(2),
+          ti_gaussian_rw(2),
+          mixture_rw(5),
+          periodic_sde(),
+          linear_sde(2),
+          double_well(),
+          lotka_volterra(),
+          sir(),
+          ar(3),
+          stationary_ar1(2),
+          with_gaps(gaussian_rw(2), "gaussian_rw", {{"dim", 2}}),
+          with_gaps(periodic_sde(), "periodic_sde", nlohmann::json::object())};
 }
 
 }  // namespace catena::twins

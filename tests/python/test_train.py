@@ -102,7 +102,7 @@ def series(path, rows):
     [
         ([[0, 0, 0], [1, 1, 1]], "the number of states of the series is 3, but must be 2"),
         ([[0, 0]], "the number of rows of the series is 1, but must be at least 2"),
-        ([[0, 0], [1, "nan"]], "is nan, but must be finite"),
+        ([[0, 0], [1, "nan"]], "is missing in 1 of 2 coordinates, but must be"),
         ([["a", "b"], [0, 0], [1, 1]], "but must be those of the model, x_1, x_2"),
     ],
 )

@@ -22,6 +22,9 @@ const catena_description description = {
     initial_state,
     prior,
     R"({"proposal": "fixed", "states": {"factors": [{"family": "normal", "names": ["x"]}]}})",
+    0,
+    1,
+    0,
     0};
 }  // namespace
 

@@ -63,11 +63,43 @@ TEST(Plugin, TheExampleGivesTransitionsOfTheOrnsteinUhlenbeckProcess) {
   EXPECT_EQ(simulate(model, plan, Parallel(1), silent_progress()).size(), 15000U);
 }
 
+TEST(Plugin, OfTheFirstVersionStillLoads) {
+  const Model model = load_plugin(plugin("version1_plugin"));
+  EXPECT_EQ(model.simulator.order, 1U);
+  EXPECT_FALSE(model.simulator.uses_step);
+  EXPECT_FALSE(static_cast<bool>(model.initial_given_theta));
+  SimulationPlan plan;
+  plan.budget = 10;
+  const TransitionSet set = simulate(model, plan, Parallel(1), silent_progress());
+  for (std::size_t r = 0; r < 10; ++r) EXPECT_EQ(set.x_next(r, 0), set.x(r, 0) + set.theta(r, 0));
+}
+
+TEST(Plugin, MayDeclareAnOrderAStepAndInitialStates) {
+  const Model model = load_plugin(plugin("extended_plugin"));  // x' = x^t − x^(t−1) + a, x⁰ = a, x¹ = 2a
+  SimulationPlan plan;
+  plan.budget = 100;
+  const TransitionSet set = simulate(model, plan, Parallel(1), silent_progress());
+  for (std::size_t r = 0; r < 100; ++r) EXPECT_EQ(set.x_next(r, 0), set.x(r, 0) - set.x(r, 1) + set.theta(r, 0));
+  plan.records.initial = true;
+  const TransitionSet initial = simulate(model, plan, Parallel(1), silent_progress());
+  ASSERT_EQ(initial.size(), 50U);
+  for (std::size_t r = 0; r < 50; ++r) {
+    EXPECT_EQ(initial.x_next(r, 0), initial.theta(r, 0));
+    EXPECT_EQ(initial.x_next(r, 1), 2 * initial.theta(r, 0));
+  }
+  Stream stream = Streams(1).stream("series");
+  Matrix theta(1, 1);
+  theta(0, 0) = 3;
+  const Matrix series = simulate_series(model, theta, 2, stream).front();
+  EXPECT_EQ(std::vector<double>(series.values().begin(), series.values().end()), std::vector<double>({3, 6, 6, 3}));
+}
+
 TEST(Plugin, EveryWayToBeBrokenIsOneSentence) {
   const auto missing = failure("/nonexistent/libnone.so");
   EXPECT_TRUE(one_sentence(missing, "plugin: /nonexistent/libnone.so cannot be loaded: ")) << missing;
   const auto version = failure("broken_plugin_version");
-  EXPECT_TRUE(one_sentence(version, "is 42, but must be 1: compile it with this catena's catena_simulator.h"))
+  EXPECT_TRUE(
+      one_sentence(version, "is 43, but must be 2 or earlier: compile it with this catena's catena_simulator.h"))
       << version;
   const auto symbol = failure("broken_plugin_symbol");
   EXPECT_TRUE(one_sentence(symbol, "has no function catena_plugin_step, which a catena plug-in must have")) << symbol;

@@ -32,7 +32,10 @@ TEST(EveryProposal, IsMadeFromItsNameAndDescribesItself) {
   for (const ProposalEntry& entry : proposals()) {
     const ProposalPtr proposal = make_any(model, entry.name);
     EXPECT_EQ(proposal->to_json()["proposal"], entry.name);
-    for (const FieldInfo& field : entry.settings) EXPECT_TRUE(proposal->to_json().contains(field.name)) << field.name;
+    for (const FieldInfo& field : entry.settings) {
+      if (field.default_value.empty()) continue;  // short for another setting, under whose name it is described
+      EXPECT_TRUE(proposal->to_json().contains(field.name)) << field.name;
+    }
     StateLanes x(2, 100);
     Stream stream = Streams(1).stream("draw"), again = stream;
     proposal->draw(stream, x, nullptr);

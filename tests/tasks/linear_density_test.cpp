@@ -111,8 +111,9 @@ TEST(EveryDensity, RefusesASeriesOfTheWrongShapeOrNotFinite) {
     EXPECT_THROW(twin.likelihood(Matrix(3, 7)), InputError) << twin.name;
     Stream stream = Streams(5).stream(twin.name);
     Matrix series = twins::series(twin, twins::prior_draw(twin, stream), 3, stream);
-    EXPECT_THROW(twin.likelihood(series.view().slice_rows(0, 1)), InputError) << twin.name;
-    series(2, 0) = std::nan("");
+    const std::size_t too_few = twin.name.starts_with("stationary") ? 0 : 1;  // whose first state says something
+    EXPECT_THROW(twin.likelihood(series.view().slice_rows(0, too_few)), InputError) << twin.name;
+    series(2, 0) = twin.name.ends_with("_gaps") ? INFINITY : std::nan("");  // NaN is what they are for
     EXPECT_THROW(twin.likelihood(series), InputError) << twin.name;
   }
 }

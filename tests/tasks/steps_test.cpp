@@ -106,6 +106,11 @@ std::vector<Case> cases() {
     for (double& value : x) value = std::max(value, 0.0);
     return x;
   };
+  const Twin autoregression = [](const Vector& theta, Vector x, double, const auto& noise, double) {
+    double next = noise();
+    for (std::size_t j = 0; j < theta.size(); ++j) next += 0.3 * theta[j] * x[j];
+    return Vector{next};
+  };
   return {{"gaussian_rw", {}, 1, walk(false)},
           {"gaussian_rw", {{"dim", 10}}, 10, walk(false)},
           {"ti_gaussian_rw", {{"dim", 2}}, 2, walk(true)},
@@ -118,7 +123,10 @@ std::vector<Case> cases() {
           {"double_well", {}, 40, well},
           {"lotka_volterra", {}, 10, lotka(0.1)},
           {"lotka_volterra", {{"sigma", 0.05}}, 10, lotka(0.05)},
-          {"sir", {}, 15, sir}};
+          {"sir", {}, 15, sir},
+          {"ar", {}, 1, autoregression},
+          {"ar", {{"order", 3}}, 1, autoregression},
+          {"stationary_ar1", {{"dim", 2}}, 2, walk(false)}};
 }
 
 Task make(const Case& c) { return make_task(c.name, c.options.is_null() ? nlohmann::json::object() : c.options); }
@@ -136,7 +144,8 @@ TEST(EveryTask, EqualsItsScalarTwinOnTheSameNoise) {
     const Task task = make(c);
     const std::size_t n = task.simulator.states(), d = task.simulator.parameters();
     for (const std::size_t lanes : {1, 13, 64}) {  // one group of noise: its layout is [normals × padded lanes]
-      StateLanes theta(d, lanes), x(n, lanes), next(n, lanes);
+      const std::size_t window = task.simulator.window();
+      StateLanes theta(d, lanes), x(window, lanes), next(n, lanes);
       AlignedVector<double> time(padded_lanes(lanes));
       Stream setup = Streams(4).stream(c.name, lanes);
       simulate::fill_normal(setup, theta);
@@ -146,7 +155,7 @@ TEST(EveryTask, EqualsItsScalarTwinOnTheSameNoise) {
       task.simulator.step({theta, x, task.simulator.uses_time ? time.data() : nullptr}, stream, next);
 
       // The walks draw one row of exactly `lanes` normals per state, the others whole padded rows.
-      const bool by_rows = c.name == "gaussian_rw" || c.name == "ti_gaussian_rw";
+      const bool by_rows = c.name != "mixture_rw" && c.noises == n;
       const std::size_t width = by_rows ? lanes : padded_lanes(lanes);
       Vector coins(padded_lanes(lanes), 0.0), noise(c.noises * width);
       if (c.name == "mixture_rw") again.fill_uniform(coins);
@@ -156,9 +165,9 @@ TEST(EveryTask, EqualsItsScalarTwinOnTheSameNoise) {
         again.fill_normal(noise);
       }
       for (std::size_t l = 0; l < lanes; ++l) {
-        Vector parameters(d), state(n);
+        Vector parameters(d), state(window);
         for (std::size_t i = 0; i < d; ++i) parameters[i] = theta(i, l);
-        for (std::size_t i = 0; i < n; ++i) state[i] = x(i, l);
+        for (std::size_t i = 0; i < window; ++i) state[i] = x(i, l);
         std::size_t used = 0;
         const Vector expected = c.step(parameters, state, time[l], [&] { return noise[width * used++ + l]; }, coins[l]);
         EXPECT_EQ(used, c.noises);
@@ -180,7 +189,7 @@ TEST(EveryTask, MakesTheSameTransitionsInAnyPartOfABlock) {
   for (const Case& c : cases()) {
     const Task task = make(c);
     const std::size_t n = task.simulator.states(), d = task.simulator.parameters(), lanes = 200;
-    StateLanes theta(d, lanes), x(n, lanes), first(n, lanes), second(n, lanes);
+    StateLanes theta(d, lanes), x(task.simulator.window(), lanes), first(n, lanes), second(n, lanes);
     AlignedVector<double> time(padded_lanes(lanes), 3.0);
     Stream setup = Streams(8).stream(c.name);
     simulate::fill_normal(setup, theta);
@@ -212,6 +221,8 @@ TEST(EveryTask, HasTheDimensionsAndTheStartOfTheSpecification) {
   EXPECT_EQ(shape("double_well"), Shape(2, 4));
   EXPECT_EQ(shape("lotka_volterra"), Shape(4, 2));
   EXPECT_EQ(shape("sir"), Shape(2, 3));
+  EXPECT_EQ(shape("ar", {{"order", 3}}), Shape(3, 1));
+  EXPECT_EQ(shape("stationary_ar1"), Shape(1, 1));
 
   const auto start = [](const std::string& name, const nlohmann::json& options = nlohmann::json::object()) {
     const Task task = make_task(name, options);
@@ -247,6 +258,26 @@ TEST(EveryTask, HasTheDimensionsAndTheStartOfTheSpecification) {
   EXPECT_LT(low_i, 0.025);
   EXPECT_LE(high_i, 2.5);
   EXPECT_GT(high_i, 2.475);
+}
+
+TEST(StationaryAr1, StartsInTheDistributionThatItKeeps) {
+  // x⁰ and x¹ given θ have the same mean θ/(1−c) and variance 1/(1−c²): 4 checks of 4.5 standard errors, 3e-5 in all.
+  const Task task = make_task("stationary_ar1");
+  const std::size_t draws = 20000;
+  Matrix theta(draws, 1);
+  std::ranges::fill(theta.values(), 0.4);
+  Stream stream = Streams(3).stream("stationary");
+  const auto series = simulate::simulate_series(task, theta, 1, stream);
+  const double variance = 1 / (1 - 0.81);
+  for (std::size_t t = 0; t < 2; ++t) {
+    double mean = 0, square = 0;
+    for (const Matrix& one : series) {
+      mean += one(t, 0) / static_cast<double>(draws);
+      square += (one(t, 0) - 4) * (one(t, 0) - 4) / static_cast<double>(draws);
+    }
+    EXPECT_NEAR(mean, 4, 4.5 * std::sqrt(variance / static_cast<double>(draws)));
+    EXPECT_NEAR(square, variance, 4.5 * variance * std::sqrt(2.0 / static_cast<double>(draws)));
+  }
 }
 
 TEST(EveryTask, HasAStandardNormalPriorAndTheDefaultProposalOfTheSpecification) {

@@ -37,7 +37,7 @@ TEST(DensityInputs, FindAStateThatIsClippedAtZero) {
   std::size_t at_zero = 0, marked = 0;
   for (std::size_t r = 0; r < set.size(); ++r) {
     std::vector<float> c(4), v(2), atom(1), keep(2);
-    data.features().apply(set.x.row(r), set.x_next.row(r), 0, c);
+    data.features().apply(set.record(r), c);
     map.increment(c.data(), {}, v, atom, keep);
     const bool zero = set.x_next(r, 0) == 0;
     at_zero += zero;
@@ -66,7 +66,7 @@ TEST(DensityInputs, DequantiseIntegers) {
   EXPECT_EQ(found.atoms, "none");
   const DensityMap map(data.features(), data.state_names(), found, false);
   std::vector<float> c(4), v(2);
-  data.features().apply(set.x.row(0), set.x_next.row(0), 0, c);
+  data.features().apply(set.record(0), c);
   map.increment(c.data(), {}, v, {}, {});
   std::vector<double> next(2);
   map.next_state(c.data(), std::vector<double>(v.begin(), v.end()), std::vector<double>{1, 1}, next);

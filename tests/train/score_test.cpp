@@ -92,7 +92,7 @@ TEST_P(EveryScoreNetwork, LearnsTheExactLocalScoreOfGaussianRw) {
       theta_a[l] = p.m * theta + p.sigma * stream.normal();
       exact[l] = -(theta_a[l] - p.m * (next - 0.9 * x) / 2) / (p.m * p.m / 2 + p.sigma * p.sigma);
       float c[2];
-      data.features().apply(std::span(&x, 1), std::span(&next, 1), 0, c);
+      data.features().apply({std::span(&x, 1), std::span(&next, 1)}, c);
       variable(0, l) = static_cast<float>(p.c_in * theta_a[l]);
       condition(0, l) = c[0];
       condition(1, l) = c[1];

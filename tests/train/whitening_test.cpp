@@ -14,7 +14,7 @@ namespace {
 TEST(Whitening, MakesIncrementsOfSizeOneWhereverTheyStart) {
   // lotka_volterra: drift and noise grow with x·y, so that plain increments differ in size.
   TrainingData data(transitions_of("lotka_volterra", 20000, nlohmann::json::object()), {});
-  const WhiteningObjective objective(2, 4);
+  const WhiteningObjective objective(data.features());
   LoopSettings loop{.steps = 2500, .batch_size = 500, .evaluations = 5};
   const LoopResult result =
       train_loop("whitening", objective, data, 0, loop, Streams(1), Parallel(2), silent_progress());
@@ -31,7 +31,7 @@ TEST(Whitening, MakesIncrementsOfSizeOneWhereverTheyStart) {
     return sum / count;
   };
   const double before = spread(true) / spread(false);
-  data.whiten(std::make_shared<Whitening>(named_weights(objective.graph(), result.weights), "test", 2, 4));
+  data.whiten(std::make_shared<Whitening>(named_weights(objective.graph(), result.weights), "test", data.features()));
   EXPECT_GT(before, 3);
   // A few seconds of training on 800 transitions in each quarter: sizes are alike, if not exact.
   const double after = spread(true) / spread(false);
@@ -40,10 +40,11 @@ TEST(Whitening, MakesIncrementsOfSizeOneWhereverTheyStart) {
 }
 
 TEST(Whitening, LeavesStateAndTimeAlone) {
-  const WhiteningObjective objective(2, 5);
+  const Features features(transitions_of("ti_gaussian_rw", 100, {{"dim", 2}}));
+  const WhiteningObjective objective(features);
   const auto weights = objective.graph().initial_weights(Streams(1));
   std::vector<float> c{1, 2, 3, 4, 5, -1, -2, -3, -4, -5};
-  Whitening(named_weights(objective.graph(), weights), "test", 2, 5).apply(c);
+  Whitening(named_weights(objective.graph(), weights), "test", features).apply(c);
   for (const std::size_t i : {0U, 1U, 4U}) {
     EXPECT_EQ(c[i], static_cast<float>(i + 1));
     EXPECT_EQ(c[5 + i], -static_cast<float>(i + 1));

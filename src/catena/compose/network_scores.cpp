@@ -43,10 +43,10 @@ std::vector<Part> parts_of(const ScoreModel& model, const ObservedSeries& series
                      series.c, 1.0 / model.settings.ensemble});
   }
   if (!model.settings.centre) return parts;
-  const std::size_t n = model.model->features.states();
-  Matrix states(series.c.rows(), model.model->features.size() - n);
+  const train::Features& features = model.model->features;
+  Matrix states(series.c.rows(), features.known());
   for (std::size_t t = 0; t < states.rows(); ++t) {
-    for (std::size_t f = 0; f < states.cols(); ++f) states(t, f) = series.c(t, f < n ? f : n + f);
+    for (std::size_t f = 0; f < states.cols(); ++f) states(t, f) = series.c(t, features.known(f));
   }
   parts.push_back({train::centre_network(), &model.model->network("centre").weights, std::move(states), -1});
   return parts;

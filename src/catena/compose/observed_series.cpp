@@ -1,38 +1,155 @@
 #include "catena/compose/observed_series.h"
 
-#include <vector>
+#include <algorithm>
+#include <cmath>
 
 #include "catena/core/check.h"
 
 namespace catena::compose {
+namespace {
+
+/// The records of one model, and their features.
+class Records {
+ public:
+  explicit Records(const train::TrainedModel& model) : model_(model) {}
+  const simulate::RecordShape& shape() const { return model_.features.shape(); }
+
+  /// The record whose first target is row `first` of the path.
+  void add(const simulate::Path& path, std::size_t first) {
+    const std::size_t n = shape().states, at = c_.size();
+    std::vector<double> x, x_next;
+    for (std::size_t j = 1; j <= shape().order; ++j) {
+      x.insert(x.end(), path.states.row(first - j).begin(), path.states.row(first - j).end());
+    }
+    for (std::size_t j = 0; j < shape().block; ++j) {
+      x_next.insert(x_next.end(), path.states.row(first + j).begin(), path.states.row(first + j).end());
+    }
+    CATENA_ASSERT(x.size() == shape().order * n && x_next.size() == shape().block * n);
+    simulate::RecordView record{x, x_next};
+    if (first > 0) {
+      record.time = path.times[first - 1];
+      record.step = path.steps[first - 1];
+    }
+    c_.resize(at + model_.features.size());
+    model_.features.apply(record, std::span(c_).subspan(at));
+    const double excess = model_.features.excess(record);
+    if (excess > 0) ++observed_.outside;
+    if (excess > observed_.worst_excess) {
+      observed_.worst_excess = excess;
+      observed_.worst_transition = at / model_.features.size();
+    }
+  }
+
+  ObservedSeries finish() && {
+    model_.whiten(c_);
+    observed_.c = Matrix(c_.size() / model_.features.size(), model_.features.size());
+    std::ranges::copy(c_, observed_.c.values().begin());
+    return std::move(observed_);
+  }
+
+ private:
+  const train::TrainedModel& model_;
+  std::vector<float> c_;
+  ObservedSeries observed_;
+};
+
+simulate::KnownSteps known_steps(const train::TrainedModel& model) {
+  if (!model.features.uses_step()) return {};
+  const train::Feature& log_step = model.features.step();
+  const bool own = model.provenance.is_object() && model.provenance.value("own_steps", false);
+  if (!own) return {std::round(std::exp(log_step.low)), std::round(std::exp(log_step.high)), true};
+  // Steps drawn from a range do not reach its ends; what was asked for counts.
+  const auto asked = model.provenance.value("steps", std::vector<double>());
+  if (asked.size() == 2) return {asked[0], asked[1], false};
+  return {std::exp(log_step.low), std::exp(log_step.high), false};
+}
+
+/// The companion that has records of this kind, or none.
+template <class Fits>
+Records* find(std::vector<Records>& companions, const Fits& fits) {
+  for (Records& each : companions) {
+    if (fits(each.shape())) return &each;
+  }
+  return nullptr;
+}
+
+void check_companion(std::string_view function, const train::TrainedModel& model, const train::TrainedModel& other) {
+  const simulate::RecordShape &main = model.features.shape(), &shape = other.features.shape();
+  check::equal(function, fmt::format("the method of {}", other.source), other.method, model.method);
+  check::that(other.prior.to_json() == model.prior.to_json(), function, fmt::format("the prior of {}", other.source),
+              "another one", fmt::format("that of {}", model.source));
+  check::that(other.state_names == model.state_names, function, fmt::format("the states of {}", other.source),
+              fmt::format("{}", fmt::join(other.state_names, ", ")),
+              fmt::format("{}", fmt::join(model.state_names, ", ")));
+  const bool initial = shape.initial() && !main.initial() && shape.block == main.order;
+  const bool single = !shape.initial() && shape.order == main.order && shape.block == 1 && main.block > 1;
+  check::that(initial || single, function, fmt::format("what {} was trained on", other.source), "other records",
+              "the initial states or, beside blocks, the single transitions of the same chain");
+}
+
+}  // namespace
+
+std::size_t ObservedSeries::all_transitions() const {
+  std::size_t sum = transitions();
+  for (const ObservedSeries& each : companions) sum += each.transitions();
+  return sum;
+}
+
+std::size_t ObservedSeries::all_outside() const {
+  std::size_t sum = outside;
+  for (const ObservedSeries& each : companions) sum += each.outside;
+  return sum;
+}
+
+ObservedSeries observed_series(std::string_view function, const train::TrainedModel& model,
+                               std::span<const train::TrainedModel* const> companions,
+                               std::span<const simulate::SeriesView> series, const simulate::PathSettings& settings) {
+  const train::Features& features = model.features;
+  const simulate::RecordShape& shape = features.shape();
+  check::at_least(function, "the number of series", series.size(), std::size_t{1});
+  for (const train::TrainedModel* companion : companions) check_companion(function, model, *companion);
+  Records records(model);
+  std::vector<Records> others;
+  for (const train::TrainedModel* companion : companions) others.emplace_back(*companion);
+  Records* initial = find(others, [](const auto& s) { return s.initial(); });
+  Records* single = find(others, [](const auto& s) { return !s.initial(); });
+  const std::size_t fewest = shape.order + (initial != nullptr ? 0 : single != nullptr ? 1 : shape.block);
+  for (const simulate::SeriesView& each : series) {
+    check::equal(function, "the number of states of the series", each.states.cols, features.states());
+    check::at_least(function, "the number of rows of the series", each.states.rows, fewest);
+    if (features.uses_time()) {
+      check::equal(function, "the number of times of the series", each.times.size(), each.states.rows);
+    }
+  }
+  for (const simulate::Path& path :
+       simulate::paths_of(function, series, features.states(), known_steps(model), settings)) {
+    const std::size_t rows = path.states.rows();
+    if (shape.initial()) {
+      check::that(path.from_start && rows == shape.block, function, "the number of rows of the series", rows,
+                  fmt::format("{}: the model knows initial states alone", shape.block));
+      records.add(path, 0);
+      continue;
+    }
+    if (initial != nullptr && path.from_start && rows >= shape.order) initial->add(path, 0);
+    std::size_t first = shape.order;
+    for (; first + shape.block <= rows; first += shape.block) records.add(path, first);
+    if (first >= rows) continue;
+    check::that(single != nullptr, function, "the number of transitions of the series", rows - shape.order,
+                fmt::format("a multiple of {}, the transitions of a block, unless a model of single transitions is "
+                            "given beside that of blocks",
+                            shape.block));
+    for (; first < rows; ++first) single->add(path, first);
+  }
+  ObservedSeries observed = std::move(records).finish();
+  check::at_least(function, "the number of transitions of the series", observed.transitions(), std::size_t{1});
+  for (Records& each : others) observed.companions.push_back(std::move(each).finish());
+  return observed;
+}
 
 ObservedSeries observed_series(std::string_view function, const train::TrainedModel& model, ConstMatrixView series,
                                std::span<const double> times) {
-  const train::Features& features = model.features;
-  check::equal(function, "the number of states of the series", series.cols, features.states());
-  check::at_least(function, "the number of rows of the series", series.rows, std::size_t{2});
-  for (std::size_t t = 0; t < series.rows; ++t) {
-    check::all_finite(function, fmt::format("row {} of the series", t + 1), series.row(t));
-  }
-  if (features.uses_time()) {
-    check::equal(function, "the number of times of the series", times.size(), series.rows);
-    check::all_finite(function, "the times of the series", times);
-  }
-  ObservedSeries observed{Matrix(series.rows - 1, features.size())};
-  std::vector<float> c(observed.c.values().size());
-  for (std::size_t t = 0; t + 1 < series.rows; ++t) {
-    const double time = features.uses_time() ? times[t] : 0;
-    features.apply(series.row(t), series.row(t + 1), time, std::span(c).subspan(t * features.size(), features.size()));
-    const double excess = features.excess(series.row(t), series.row(t + 1), time);
-    if (excess > 0) ++observed.outside;
-    if (excess > observed.worst_excess) {
-      observed.worst_excess = excess;
-      observed.worst_transition = t;
-    }
-  }
-  model.whiten(c);
-  std::ranges::copy(c, observed.c.values().begin());
-  return observed;
+  const simulate::SeriesView one{series, times};
+  return observed_series(function, model, {}, {&one, 1});
 }
 
 }  // namespace catena::compose

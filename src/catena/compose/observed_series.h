@@ -1,29 +1,45 @@
-/// An observed series as a trained model sees it: the features c_t of its transitions, checked, with a count of those
-/// that lie where the model has never been.
+/// Observed series as a trained model sees them: the features c of their records, checked, with a count of those that
+/// lie where the model has never been.
+///
+/// One model may be joined by companions, which estimate the same θ from other pieces of a series: a model of initial
+/// states takes x⁰, and one of single transitions those that are left over by blocks. Together they cover every series
+/// once, so that the posterior of all is the product of their local likelihoods with one prior.
 #pragma once
 
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "catena/core/array.h"
+#include "catena/simulate/paths.h"
 #include "catena/train/model.h"
 
 namespace catena::compose {
 
 struct ObservedSeries {
-  Matrix c;                 // T × features, as the model's networks take them
-  std::size_t outside = 0;  // transitions outside the training range
+  Matrix c = {};            // T × features, as the model's networks take them
+  std::size_t outside = 0;  // records outside the training range
   double worst_excess = 0;  // how far the worst one lies outside, in standard deviations of the training set
   std::size_t worst_transition = 0;
+  std::vector<ObservedSeries> companions = {};  // the records of the companions, in their order
 
   std::size_t transitions() const { return c.rows(); }
+  /// Those of the companions too.
+  std::size_t all_transitions() const;
+  std::size_t all_outside() const;
 };
 
 /// One state a row; `times` are needed if the model uses them (the time of each state). Throws InputError, whose
-/// sentence begins with `function`, for another number of states than the model's, fewer than two rows, values that
-/// are not finite.
+/// sentence begins with `function`, for another number of states than the model's, too few rows, values that are not
+/// finite, gaps that the model does not know.
 ObservedSeries observed_series(std::string_view function, const train::TrainedModel& model, ConstMatrixView series,
                                std::span<const double> times);
+
+/// The same for several series of one θ, with companions and with rules for what is missing.
+ObservedSeries observed_series(std::string_view function, const train::TrainedModel& model,
+                               std::span<const train::TrainedModel* const> companions,
+                               std::span<const simulate::SeriesView> series,
+                               const simulate::PathSettings& settings = {});
 
 }  // namespace catena::compose

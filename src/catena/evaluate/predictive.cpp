@@ -71,6 +71,8 @@ PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView t
                          std::span<const double> times, const Streams& streams, const Parallel& parallel,
                          Progress& progress) {
   check::equal(function, "the number of parameters of a draw", theta.cols, simulator.parameters());
+  check::that(simulator.order == 1, function, "the order of the simulator", simulator.order,
+              "1: only the last state is carried on");
   check::equal(function, "the number of states of the series", observed.cols, simulator.states());
   check::at_least(function, "the number of rows of the series", observed.rows, std::size_t{2});
   check::all_finite(function, "the first row of the series", observed.row(0));

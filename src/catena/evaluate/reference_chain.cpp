@@ -95,12 +95,9 @@ MoveInfo local_step(const ReferenceTarget& target, const sample::CloudProposals&
   move_along_symmetry(target, state, stream);
   std::vector<double> point = free_part(target, state.theta);
   const double step = scale * sample::best_walk_scale / std::sqrt(static_cast<double>(point.size()));
-  if (stream.integer(2) == 0) {
-    proposals.random_walk(point, step, stream);
-  } else {
-    proposals.difference(point, step / std::sqrt(2.0), stream);
-  }
-  MoveInfo info = try_theta(target, point, 0, beta, state, stream);
+  const double log_correction = stream.integer(2) == 0 ? proposals.random_walk(point, step, stream)
+                                                       : proposals.difference(point, step / std::sqrt(2.0), stream);
+  MoveInfo info = try_theta(target, point, log_correction, beta, state, stream);
   info.add(refresh_normals(target, beta, state, stream));
   return info;
 }

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "catena/core/check.h"
 #include "catena/sample/draws_file.h"
 #include "catena/tasks/task_density.h"
 
@@ -47,6 +48,32 @@ nlohmann::json reference_request(const tasks::Task& task, std::size_t n, std::ui
       {"seed", seed},
       {"settings", to_json(settings)},
       {"versions", {{"task", task.version}, {"density", tasks::density_version}, {"reference", reference_version}}}};
+}
+
+Matrix stacked(std::span<const simulate::Path> paths) {
+  std::size_t rows = 0;
+  for (const simulate::Path& path : paths) rows += path.states.rows();
+  Matrix all(rows, paths.empty() ? 0 : paths.front().states.cols());
+  std::size_t at = 0;
+  for (const simulate::Path& path : paths) {
+    std::ranges::copy(path.states.values(), all.values().begin() + static_cast<std::ptrdiff_t>(at));
+    at += path.states.values().size();
+  }
+  return all;
+}
+
+void describe_paths(std::span<const simulate::Path> paths, nlohmann::json& request) {
+  const auto regular = [](const simulate::Path& path) {
+    return path.from_start && std::ranges::all_of(path.steps, [](double step) { return step == 1; }) &&
+           (path.times.empty() || path.times.front() == 0);
+  };
+  if (paths.size() == 1 && regular(paths.front())) return;
+  for (const simulate::Path& path : paths) {
+    request["paths"].push_back({{"states", path.states.rows()},
+                                {"from_start", path.from_start},
+                                {"first_time", path.times.front()},
+                                {"steps", path.steps}});
+  }
 }
 
 files::Group reference_group(const tasks::Task& task, ConstMatrixView series, const nlohmann::json& request,
@@ -119,9 +146,22 @@ bool ReferenceCache::store(const nlohmann::json& request, ConstMatrixView series
 FoundReference find_reference(const tasks::Task& task, ConstMatrixView series, std::size_t n, std::uint64_t seed,
                               const ReferenceSettings& settings, const std::optional<ReferenceCache>& cache,
                               const Parallel& parallel, Progress& progress) {
-  const auto likelihood = tasks::series_likelihood(task, series);  // checks the series
-  const nlohmann::json request = reference_request(task, n, seed, settings);
+  check::at_least("reference", "the number of states in the series", series.rows, std::size_t{1});
+  const simulate::SeriesView view{series};
+  const auto paths = simulate::paths_of("reference", {&view, 1}, task.simulator.states(), {}, {});
+  return find_reference(task, paths, n, seed, settings, cache, parallel, progress);
+}
+
+FoundReference find_reference(const tasks::Task& task, std::span<const simulate::Path> paths, std::size_t n,
+                              std::uint64_t seed, const ReferenceSettings& settings,
+                              const std::optional<ReferenceCache>& cache, const Parallel& parallel,
+                              Progress& progress) {
+  const auto likelihood = tasks::series_likelihood(task, paths);  // checks the series
+  const Matrix series = stacked(paths);
+  nlohmann::json request = reference_request(task, n, seed, settings);
+  describe_paths(paths, request);
   FoundReference found;
+  found.transitions = likelihood->transitions();
   if (cache) found.group = cache->find(request, series);
   found.cached = found.group.has_value();
   if (found.cached) return found;

@@ -9,11 +9,13 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "catena/core/array.h"
 #include "catena/evaluate/reference.h"
 #include "catena/files/netcdf.h"
+#include "catena/simulate/paths.h"
 #include "catena/tasks/task.h"
 
 namespace catena::evaluate {
@@ -21,6 +23,11 @@ namespace catena::evaluate {
 /// What a reference is asked for: equal requests have equal answers, bit for bit.
 nlohmann::json reference_request(const tasks::Task& task, std::size_t n, std::uint64_t seed,
                                  const ReferenceSettings& settings);
+
+/// The states of several paths as one series, and what else the answer depends on in the request: where paths begin,
+/// their steps and times. A single path without gaps changes nothing.
+Matrix stacked(std::span<const simulate::Path> paths);
+void describe_paths(std::span<const simulate::Path> paths, nlohmann::json& request);
 
 files::Group reference_group(const tasks::Task& task, ConstMatrixView series, const nlohmann::json& request,
                              const Reference& reference);
@@ -48,11 +55,16 @@ struct FoundReference {
   Outcome outcome = Outcome::ok;
   std::optional<files::Group> group;  // none unless the outcome is ok
   bool cached = false;
+  std::size_t transitions = 0;
 };
 
 /// The reference of a series: from the cache, if there is one and it has it, or sampled and then kept there.
 FoundReference find_reference(const tasks::Task& task, ConstMatrixView series, std::size_t n, std::uint64_t seed,
                               const ReferenceSettings& settings, const std::optional<ReferenceCache>& cache,
                               const Parallel& parallel, Progress& progress);
+/// The same for several paths of one θ.
+FoundReference find_reference(const tasks::Task& task, std::span<const simulate::Path> paths, std::size_t n,
+                              std::uint64_t seed, const ReferenceSettings& settings,
+                              const std::optional<ReferenceCache>& cache, const Parallel& parallel, Progress& progress);
 
 }  // namespace catena::evaluate

@@ -116,6 +116,13 @@ std::optional<std::size_t> time_column(const std::vector<std::string>& names) {
   return std::nullopt;
 }
 
+std::optional<std::size_t> series_column(const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (lower(names[i]) == "series") return i;
+  }
+  return std::nullopt;
+}
+
 /// The lines of a text, without line ends, comments and a byte-order mark.
 class Lines {
  public:
@@ -168,6 +175,8 @@ Series parse_csv(std::string_view text, const std::string& source) try {
   std::size_t columns = 0, blank_lines = 0;
   char delimiter = ',';
   std::vector<double> numbers;
+  std::vector<std::string> labels;
+  std::optional<std::size_t> label_column;
   bool first = true;
   while (lines.next(line)) {
     if (trimmed(line).empty() && (first || delimiter != '\t' || line.empty())) {
@@ -183,9 +192,14 @@ Series parse_csv(std::string_view text, const std::string& source) try {
     }
     if (first && is_header(fields)) {
       names = fields;
+      label_column = columns > 1 ? series_column(names) : std::nullopt;
     } else {
       if (columns == 1) numbers.insert(numbers.end(), blank_lines, std::numeric_limits<double>::quiet_NaN());
       for (const std::string& field : fields) {
+        if (label_column && &field == &fields[*label_column]) {
+          labels.push_back(field);
+          continue;
+        }
         const std::optional<double> value = parse_number(field);
         if (!value)
           refuse(source, "line {} has {} where a number must stand", lines.number(), detail::in_quotes(field));
@@ -201,6 +215,10 @@ Series parse_csv(std::string_view text, const std::string& source) try {
     if (!unique.insert(name).second) refuse(source, "has two columns with the name {}", detail::in_quotes(name));
   }
 
+  if (label_column) {
+    names.erase(names.begin() + static_cast<std::ptrdiff_t>(*label_column));
+    --columns;
+  }
   const std::optional<std::size_t> times = time_column(names);
   const std::size_t rows = numbers.size() / columns;
   Series series;
@@ -220,9 +238,32 @@ Series parse_csv(std::string_view text, const std::string& source) try {
   }
   if (times) names.erase(names.begin() + static_cast<std::ptrdiff_t>(*times));
   series.names = std::move(names);
+  series.series = std::move(labels);
   return series;
 } catch (const std::bad_alloc&) {
   refuse(source, "has {} bytes, whose values do not fit into memory", text.size());
+}
+
+std::vector<Series> split_series(Series table) {
+  if (table.series.empty()) return {std::move(table)};
+  std::vector<std::string> labels;
+  for (const std::string& label : table.series) {
+    if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
+  }
+  std::vector<Series> parts;
+  for (const std::string& label : labels) {
+    Series part{.names = table.names, .values = {}};
+    const auto rows = static_cast<std::size_t>(std::ranges::count(table.series, label));
+    part.values = Matrix(rows, table.values.cols());
+    std::size_t to = 0;
+    for (std::size_t r = 0; r < table.series.size(); ++r) {
+      if (table.series[r] != label) continue;
+      std::ranges::copy(table.values.row(r), part.values.row(to++).begin());
+      if (!table.times.empty()) part.times.push_back(table.times[r]);
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
 }
 
 Series read_csv(const std::filesystem::path& path, const ReadLimits& limits) {
@@ -250,6 +291,8 @@ void write_csv(const std::filesystem::path& path, const Series& series) {
   const auto is_time = [](const std::string& name) { return lower(name) == "time"; };
   check::that(std::ranges::none_of(names, is_time) && (has_times || !time_column(names)), function, "a name",
               "time or t", "another one, because that column would be read as the times");
+  check::that(!series_column(names), function, "a name", "series",
+              "another one, because that column would be read as labels");
   check::that(names.empty() || has_times || is_header(names), function, "names",
               fmt::format("{}", fmt::join(names, ", ")),
               "words, because numbers alone would be read as a row of values");

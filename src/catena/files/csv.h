@@ -1,6 +1,7 @@
 /// Time series as CSV: one row per time, one column per variable. The header is optional, an empty field, NaN or NA is
-/// a missing value (NaN), a column called `time` or `t` is kept apart. Comma, semicolon or tab are recognised; lines
-/// that start with # are comments. Doubles survive writing and reading bit for bit (NaN as NaN).
+/// a missing value (NaN), a column called `time` or `t` is kept apart, and so is one called `series`, which tells by
+/// any text which of several series a row belongs to. Comma, semicolon or tab are recognised; lines that start with #
+/// are comments. Doubles survive writing and reading bit for bit (NaN as NaN).
 #pragma once
 
 #include <filesystem>
@@ -14,14 +15,18 @@
 namespace catena::files {
 
 struct Series {
-  std::vector<std::string> names;  // one per column of `values`; empty if the file has no header
-  Matrix values;                   // rows = times, NaN = missing
-  std::vector<double> times;       // one per row; empty if there is no such column
+  std::vector<std::string> names;        // one per column of `values`; empty if the file has no header
+  Matrix values;                         // rows = times, NaN = missing
+  std::vector<double> times = {};        // one per row; empty if there is no such column
+  std::vector<std::string> series = {};  // one per row, the series it belongs to; empty if there is no such column
 };
 
 Series read_csv(const std::filesystem::path& path, const ReadLimits& limits = {});
 /// `source` is the name in the sentence of an error.
 Series parse_csv(std::string_view text, const std::string& source);
+
+/// The series of a table, in the order in which they first appear; the table itself if it has no column `series`.
+std::vector<Series> split_series(Series table);
 
 /// Writes a header if there are names or times (columns without a name are then called x0, x1, …).
 void write_csv(const std::filesystem::path& path, const Series& series);

@@ -34,49 +34,6 @@ void dot_features(ConstBlock x, ConstBlock y, Block out, bool accumulate);
 /// out_fl (+)= s_0l x_fl
 void scale_lanes(ConstBlock s, ConstBlock x, Block out, bool accumulate);
 
-/// y = γ x̂ + β with x̂ = (r − mean)/√(variance + ε) over the features of each lane, where r = f(u + b) + h with
-/// f GELU or the identity; null pointers drop b and h. The forward pass keeps slope = f'(u + b), x̂ and 1/√(variance +
-/// ε) unless null. y or slope may be u.
-struct NormCall {
-  bool gelu;
-  ConstBlock u;
-  const float* b;
-  ConstBlock h;
-  const float *gamma, *beta;
-  float epsilon;
-  Block y, slope, normalised, inverse_deviation;
-};
-void activate_add_normalise(const NormCall& call);
-
-/// Sums over lanes that are not yet summed across a vector: 16 floats for each feature of γ, β and b.
-constexpr std::size_t norm_partial_floats(std::size_t features) { return 3 * features * 16; }
-struct NormSums {
-  std::size_t features;
-  float *gamma, *beta, *b;
-
-  /// Zeros, in scratch of norm_partial_floats(features).
-  NormSums(float* scratch, std::size_t count)
-      : features(count), gamma(scratch), beta(scratch + count * 16), b(scratch + 2 * count * 16) {
-    std::fill_n(scratch, norm_partial_floats(count), 0.0F);
-  }
-};
-
-/// The reverse of it, from g = ∂L/∂y. Gradients with null data are not wanted; `add_*` says whether to add or write.
-struct NormReverseCall {
-  ConstBlock g, slope, normalised, inverse_deviation;
-  const float* gamma;
-  Block u, e, h;  // gradients; e is another place for that of u
-  bool add_u, add_e, add_h;
-  NormSums sums;  // added to
-};
-void activate_add_normalise_reverse(const NormReverseCall& call);
-/// Adds the sums to the gradients of b, γ and β (null: not wanted).
-void add_norm_sums(const NormSums& sums, float* b, float* gamma, float* beta);
-
-/// The tangent of y from the tangents of u, e, h (null data: zero).
-void activate_add_normalise_tangent(ConstBlock slope, ConstBlock normalised, ConstBlock inverse_deviation,
-                                    const float* gamma, ConstBlock u, ConstBlock e, ConstBlock h, Block y);
-
 /// cos and sin of 2π w_k x: rows 0 … K−1 and K … 2K−1; derivatives with respect to x go to slope unless null.
 void fourier(const float* frequencies, ConstBlock x, Block y, Block slope);
 

@@ -1,6 +1,7 @@
 #include "catena/nn/products.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "catena/nn/products.cpp"
@@ -8,57 +9,68 @@
 
 #include <hwy/highway.h>
 
+#include "catena/nn/register_tile-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace catena::nn::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
 using kernels::Coefficients;
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
 
-// A tile of `rows` × `vectors` sums lives in registers: 24 of AVX-512's 32, 10 of the 16 of AVX2 and SSE, which leaves
-// room for one column of x and one coefficient. Each x is then used `rows` times per load, each coefficient `vectors`
-// times.
+// A tile of R rows × C vectors of sums lives in registers: 20 of AVX-512's 32, 10 of the 16 of AVX2 and SSE, which
+// leaves room for one column of x and one coefficient. Each x is then used R times per load, each coefficient C times.
+// More sums were not faster (24 of 32 registers: 0.94 of the peak instead of 0.96 for 50 rows, which are ten times 5).
 #if HWY_TARGET <= HWY_AVX3
-constexpr int tile_rows = 6;
 constexpr int tile_vectors = 4;
+constexpr int tile_sums = 20;
 #else
-constexpr int tile_rows = 5;
 constexpr int tile_vectors = 2;
+constexpr int tile_sums = 10;
 #endif
+/// Rows of a tile of so many vectors; with one vector more rows would not be faster. Three vectors are the columns of a
+/// turned matrix of 50 (g xᵀ below), where 8 rows were faster than 6.
+constexpr int tile_rows(int vectors) {
+  return vectors == 3 && tile_vectors == 4 ? 8 : tile_sums / std::max(2, vectors);
+}
 
+/// y = A x + b + z for some vectors of lanes, of which x, z and y point to the first; b and z may be null.
+struct ColumnCall {
+  Coefficients a;
+  const float* x;
+  std::size_t x_stride;
+  const float* b;
+  const float* z;
+  std::size_t z_stride;
+  float* y;
+  std::size_t y_stride;
+};
+/// R rows from `row`, C vectors.
 template <int R, int C>
-HWY_INLINE void tile(const Coefficients& a, std::size_t row, ConstBlock x, const float* b, ConstBlock z, Block y,
-                     std::size_t lane) {
-  const D d;
-  const std::size_t n = hn::Lanes(d);
-  V sums[R][C];
-  for (int r = 0; r < R; ++r) {
-    const std::size_t i = row + static_cast<std::size_t>(r);
-    for (int c = 0; c < C; ++c) {
-      sums[r][c] =
-          z.data == nullptr ? hn::Zero(d) : hn::Load(d, z.data + i * z.stride + lane + static_cast<std::size_t>(c) * n);
-    }
-    if (b == nullptr) continue;
-    for (int c = 0; c < C; ++c) sums[r][c] = hn::Add(sums[r][c], hn::Set(d, b[i]));
+HWY_NOINLINE void multiply_tile(const ColumnCall& call, std::size_t row) {
+  const std::size_t n = hn::Lanes(D());
+  Tile<R, C> sums;
+  if (call.z != nullptr) {
+    sums.load(call.z + row * call.z_stride, call.z_stride);
+  } else {
+    sums.zero();
   }
-  const float* coefficient = a.data + row * a.row_step;
-  const float* column = x.data + lane;
-  for (std::size_t k = 0; k < a.cols; ++k) {
-    V values[C];
-    for (int c = 0; c < C; ++c) values[c] = hn::Load(d, column + static_cast<std::size_t>(c) * n);
-    for (int r = 0; r < R; ++r) {
-      const V factor = hn::Set(d, coefficient[static_cast<std::size_t>(r) * a.row_step]);
-      for (int c = 0; c < C; ++c) sums[r][c] = hn::MulAdd(factor, values[c], sums[r][c]);
-    }
-    coefficient += a.col_step;
-    column += x.stride;
+  if (call.b != nullptr) sums.add(call.b + row);
+  const float* coefficients = call.a.data + row * call.a.row_step;
+  const float* column = call.x;
+  const std::size_t row_step = call.a.row_step, col_step = call.a.col_step, stride = call.x_stride;
+  TileRow<C> x;
+  for (std::size_t k = 0; k < call.a.cols / 2; ++k) {  // two at a time: the counting takes the same ports
+    x.load(column, n);
+    sums.add_multiples(coefficients, row_step, x);
+    x.load(column + stride, n);
+    sums.add_multiples(coefficients + col_step, row_step, x);
+    coefficients += 2 * col_step;
+    column += 2 * stride;
   }
-  for (int r = 0; r < R; ++r) {
-    const std::size_t i = row + static_cast<std::size_t>(r);
-    for (int c = 0; c < C; ++c)
-      hn::Store(sums[r][c], d, y.data + i * y.stride + lane + static_cast<std::size_t>(c) * n);
+  if (call.a.cols % 2 != 0) {
+    x.load(column, n);
+    sums.add_multiples(coefficients, row_step, x);
   }
+  sums.store(call.y + row * call.y_stride, call.y_stride);
 }
 
 /// Calls body(integral constant of `count`) for 1 ≤ count ≤ Largest.
@@ -83,18 +95,23 @@ HWY_INLINE void for_even_pieces(std::size_t total, std::size_t largest, Body bod
   }
 }
 
-void Product(const Coefficients& a, ConstBlock x, const float* b, ConstBlock z, Block y) {
+/// All rows of A for C vectors of lanes.
+template <int C>
+HWY_INLINE void multiply_columns(const ColumnCall& call) {
+  for_even_pieces(call.a.rows, tile_rows(C), [&](std::size_t row, std::size_t height) {
+    with_constant<tile_rows(C)>(static_cast<int>(height),
+                                [&](auto r) { multiply_tile<decltype(r)::value, C>(call, row); });
+  });
+}
+
+void Product(const Coefficients& a, const ConstBlock& x, const float* b, const ConstBlock& z, const Block& y) {
   const std::size_t n = hn::Lanes(D());
-  const std::size_t vectors = padded_lanes(x.lanes) / n;
   // Columns of lanes outside, rows inside: one column of x stays in the first cache for all rows.
-  for_even_pieces(vectors, tile_vectors, [&](std::size_t vector, std::size_t width) {
-    for_even_pieces(a.rows, tile_rows, [&](std::size_t row, std::size_t height) {
-      with_constant<tile_vectors>(static_cast<int>(width), [&](auto c) {
-        with_constant<tile_rows>(static_cast<int>(height), [&](auto r) {
-          tile<decltype(r)::value, decltype(c)::value>(a, row, x, b, z, y, vector * n);
-        });
-      });
-    });
+  for_even_pieces(padded_lanes(x.lanes) / n, tile_vectors, [&](std::size_t vector, std::size_t width) {
+    const std::size_t lane = vector * n;
+    const ColumnCall call{a,        x.data + lane, x.stride, b, z.data == nullptr ? nullptr : z.data + lane,
+                          z.stride, y.data + lane, y.stride};
+    with_constant<tile_vectors>(static_cast<int>(width), [&](auto c) { multiply_columns<decltype(c)::value>(call); });
   });
 }
 
@@ -117,91 +134,73 @@ HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> four_sums(V a, V b, V c, V e) {
 #endif
 }
 
-#if HWY_TARGET <= HWY_AVX3
-constexpr int outer_sums = 24;
-#else
-constexpr int outer_sums = 12;
-#endif
-
-/// w[i + r][k …] += Σ_l g x for R rows and `columns` ≤ C columns.
+/// w[r·step + c] += Σ_l g_rl x_cl for R rows of g and C of x.
 template <int R, int C>
-HWY_INLINE void outer_tile(ConstBlock g, std::size_t i, ConstBlock x, std::size_t k, std::size_t columns, float* w) {
+HWY_NOINLINE void dots_tile(const ConstBlock& g, const ConstBlock& x, float* w, std::size_t step) {
   const D d;
-  const hn::FixedTag<float, 4> d4;
   const std::size_t n = hn::Lanes(d);
-  const float* rows = g.data + i * g.stride;
-  const float* cols[C];
-  for (std::size_t c = 0; c < C; ++c) cols[c] = x.data + (k + std::min(c, columns - 1)) * x.stride;
-  V sums[R][C];
-  for (int r = 0; r < R; ++r) {
-    for (int c = 0; c < C; ++c) sums[r][c] = hn::Zero(d);
-  }
-  const auto add = [&](std::size_t lane, auto load) {
-    V values[C];
-    for (int c = 0; c < C; ++c) values[c] = load(cols[c] + lane);
-    for (int r = 0; r < R; ++r) {
-      const V factor = load(rows + static_cast<std::size_t>(r) * g.stride + lane);
-      for (int c = 0; c < C; ++c) sums[r][c] = hn::MulAdd(factor, values[c], sums[r][c]);
-    }
-  };
+  Tile<R, C> sums;
+  sums.zero();
+  TileRow<C> values;
   std::size_t lane = 0;
-  for (; lane + n <= g.lanes; lane += n) add(lane, [&](const float* p) { return hn::Load(d, p); });
+  for (; lane + n <= g.lanes; lane += n) {
+    values.load(x.data + lane, x.stride);
+    sums.add_products(g.data + lane, g.stride, values);
+  }
   if (lane < g.lanes) {
     const auto counts = hn::FirstN(d, g.lanes - lane);
-    add(lane, [&](const float* p) { return hn::MaskedLoad(counts, d, p); });
+    values.load(counts, x.data + lane, x.stride);
+    sums.add_products(counts, g.data + lane, g.stride, values);
   }
-  for (int r = 0; r < R; ++r) {
-    float* out = w + (i + static_cast<std::size_t>(r)) * x.features + k;
-    const auto four = four_sums(sums[r][0], sums[r][1 % C], sums[r][2 % C], sums[r][3 % C]);
-    if (columns == 4) {
-      hn::StoreU(hn::Add(hn::LoadU(d4, out), four), d4, out);
-    } else {
-      HWY_ALIGN float parts[4];
-      hn::Store(four, d4, parts);
-      for (std::size_t c = 0; c < columns; ++c) out[c] += parts[c];
-    }
+  constexpr std::size_t count = R * C, padded = (count + 3) / 4 * 4;
+  HWY_ALIGN float vectors[padded * 16];
+  HWY_ALIGN float totals[padded];
+  sums.store(vectors, C * n);
+  for (std::size_t i = 0; i < count; i += 4) {
+    const auto at = [&](std::size_t k) { return hn::Load(d, vectors + std::min(i + k, count - 1) * n); };
+    hn::Store(four_sums(at(0), at(1), at(2), at(3)), hn::FixedTag<float, 4>(), totals + i);
+  }
+  for (std::size_t r = 0; r < R; ++r) {
+    for (std::size_t c = 0; c < C; ++c) w[r * step + c] += totals[r * C + c];
   }
 }
 
 /// Columns [first, x.features) of w by dots along the lanes.
-void outer_by_dots(ConstBlock g, ConstBlock x, std::size_t first, float* w) {
-  const auto run = [&](auto width, std::size_t k) {
-    constexpr int C = decltype(width)::value;
-    constexpr int rows = outer_sums / C;
-    for_even_pieces(g.features, rows, [&](std::size_t i, std::size_t height) {
-      with_constant<rows>(static_cast<int>(height), [&](auto r) {
-        outer_tile<decltype(r)::value, C>(g, i, x, k, std::min<std::size_t>(C, x.features - k), w);
+void outer_by_dots(const ConstBlock& g, const ConstBlock& x, std::size_t first, float* w) {
+  for_even_pieces(x.features - first, tile_vectors, [&](std::size_t column, std::size_t width) {
+    const std::size_t k = first + column;
+    with_constant<tile_vectors>(static_cast<int>(width), [&](auto c) {
+      constexpr int C = decltype(c)::value;
+      for_even_pieces(g.features, tile_rows(C), [&](std::size_t i, std::size_t height) {
+        with_constant<tile_rows(C)>(static_cast<int>(height), [&](auto r) {
+          dots_tile<decltype(r)::value, C>(g.slice_features(i, i + height), x.slice_features(k, k + width),
+                                           w + i * x.features + k, x.features);
+        });
       });
     });
-  };
-  for (std::size_t k = first; k < x.features; k += 4) {
-    if (x.features - k > 2) {
-      run(std::integral_constant<int, 4>(), k);
-    } else {
-      run(std::integral_constant<int, 2>(), k);
-    }
-  }
+  });
 }
 
 #if HWY_TARGET <= HWY_AVX3
 
 // The sums at the end of every dot cost as much as half of the dots over 128 lanes. With the features of a lane side by
 // side there are none: w[i][k …] += g_il x_kl over l is a product like any other. Turning x around is a tenth of it.
-constexpr int turned_rows = 8;  // × 3 vectors of columns: 24 sums
-constexpr int turned_vectors = 3;
 constexpr std::size_t turned_lanes = 128;  // 24 KiB of x at a time: half of the first cache
-constexpr std::size_t turned_least = 16;   // with fewer rows of g, turning x costs more than it saves
+constexpr std::size_t turned_vectors = 3;
+constexpr std::size_t turned_least = 16;  // with fewer rows of g, turning x costs more than it saves
 
 /// to[l·width + k] = from[k·stride + l] for 16 features k and 4 lanes l.
 HWY_INLINE void turn_sixteen_by_four(const float* from, std::size_t stride, float* to, std::size_t width) {
   const D d;
   const hn::Repartition<double, D> d64;
-  const hn::Half<D> half;
-  const hn::Half<hn::Half<D>> quarter;
   V rows[4];  // features r, r + 4, r + 8, r + 12 in the four quarters
   for (std::size_t r = 0; r < 4; ++r) {
-    const auto quad = [&](std::size_t feature) { return hn::LoadU(quarter, from + (r + feature) * stride); };
-    rows[r] = hn::Combine(d, hn::Combine(half, quad(12), quad(8)), hn::Combine(half, quad(4), quad(0)));
+    // Loads that broadcast a quarter and keep the others: shuffles of registers would all want the same port.
+    const auto quarter = [&](std::size_t feature) { return _mm_loadu_ps(from + (r + feature) * stride); };
+    __m512 row = _mm512_broadcast_f32x4(quarter(0));
+    row = _mm512_mask_broadcast_f32x4(row, 0x00F0, quarter(4));
+    row = _mm512_mask_broadcast_f32x4(row, 0x0F00, quarter(8));
+    rows[r] = V{_mm512_mask_broadcast_f32x4(row, 0xF000, quarter(12))};
   }
   // 4 × 4 numbers are turned within every quarter.
   const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, rows[0], rows[1]));
@@ -214,29 +213,7 @@ HWY_INLINE void turn_sixteen_by_four(const float* from, std::size_t stride, floa
   hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * width);
 }
 
-/// w[r·step + k] += Σ_l g_rl turned[l·16 C + k] for R rows and 16 C columns.
-template <int R, int C>
-HWY_INLINE void turned_tile(const float* g, std::size_t stride, const float* turned, std::size_t lanes, float* w,
-                            std::size_t step) {
-  const D d;
-  V sums[R][C];
-  for (int r = 0; r < R; ++r) {
-    for (int c = 0; c < C; ++c) sums[r][c] = hn::LoadU(d, w + static_cast<std::size_t>(r) * step + c * 16);
-  }
-  for (std::size_t l = 0; l < lanes; ++l) {
-    V values[C];
-    for (int c = 0; c < C; ++c) values[c] = hn::Load(d, turned + l * C * 16 + c * 16);
-    for (int r = 0; r < R; ++r) {
-      const V factor = hn::Set(d, g[static_cast<std::size_t>(r) * stride + l]);
-      for (int c = 0; c < C; ++c) sums[r][c] = hn::MulAdd(factor, values[c], sums[r][c]);
-    }
-  }
-  for (int r = 0; r < R; ++r) {
-    for (int c = 0; c < C; ++c) hn::StoreU(sums[r][c], d, w + static_cast<std::size_t>(r) * step + c * 16);
-  }
-}
-
-void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) {
+void AddOuterProduct(const ConstBlock& g, const ConstBlock& x, float* w) {
   if (g.features < turned_least) return outer_by_dots(g, x, 0, w);
   HWY_ALIGN float turned[turned_lanes * turned_vectors * 16];
   const std::size_t vectors = x.features / 16;
@@ -248,14 +225,17 @@ void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) {
         for (std::size_t l = 0; l < lanes; l += 4)
           turn_sixteen_by_four(from + l, x.stride, turned + l * width * 16 + c * 16, width * 16);
       }
-      for_even_pieces(g.features, turned_rows, [&](std::size_t i, std::size_t height) {
-        with_constant<turned_vectors>(static_cast<int>(width), [&](auto c) {
-          with_constant<turned_rows>(static_cast<int>(height), [&](auto r) {
-            turned_tile<decltype(r)::value, decltype(c)::value>(g.data + i * g.stride + first, g.stride, turned, lanes,
-                                                                w + i * x.features + vector * 16, x.features);
-          });
-        });
-      });
+      float* to = w + vector * 16;
+      const ColumnCall call{{g.data + first, g.features, lanes, g.stride, 1},
+                            turned,
+                            width * 16,
+                            nullptr,
+                            to,
+                            x.features,
+                            to,
+                            x.features};
+      with_constant<turned_vectors>(static_cast<int>(width),
+                                    [&](auto c) { multiply_columns<decltype(c)::value>(call); });
     });
   }
   outer_by_dots(g, x, vectors * 16, w);
@@ -263,7 +243,7 @@ void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) {
 
 #else
 
-void AddOuterProduct(ConstBlock g, ConstBlock x, float* w) { outer_by_dots(g, x, 0, w); }
+void AddOuterProduct(const ConstBlock& g, const ConstBlock& x, float* w) { outer_by_dots(g, x, 0, w); }
 
 #endif
 
@@ -277,10 +257,12 @@ HWY_EXPORT(AddOuterProduct);
 
 namespace kernels {
 
-void product(const Coefficients& a, ConstBlock x, const float* b, ConstBlock z, Block y) {
+void product(const Coefficients& a, const ConstBlock& x, const float* b, const ConstBlock& z, const Block& y) {
   HWY_DYNAMIC_DISPATCH(Product)(a, x, b, z, y);
 }
-void add_outer_product(ConstBlock g, ConstBlock x, float* w) { HWY_DYNAMIC_DISPATCH(AddOuterProduct)(g, x, w); }
+void add_outer_product(const ConstBlock& g, const ConstBlock& x, float* w) {
+  HWY_DYNAMIC_DISPATCH(AddOuterProduct)(g, x, w);
+}
 
 }  // namespace kernels
 }  // namespace catena::nn

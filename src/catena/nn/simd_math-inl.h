@@ -49,9 +49,41 @@ HWY_INLINE V cut(V x, float limit) {
 #endif
 }
 
-/// 2^(a b) to 7.5e-8 (relative) for |a b| ≤ 126: a b = k + f with |f| ≤ ½, where adding 1.5·2²³ leaves k in the low
-/// bits of the sum, and a near-minimax polynomial of degree 5 for 2^f, whose exponent k is then added to as an integer.
-/// The product is an argument because fused multiply-adds then never round it.
+/// 2^(a b) for |a b| ≤ 126. The product is an argument because fused multiply-adds then never round it.
+#if HWY_TARGET <= HWY_AVX3
+
+/// 2^(j/32), j = 0 … 31.
+HWY_ALIGN constexpr float roots_of_two[32] = {
+    1.0F,        1.02189715F, 1.04427378F, 1.0671404F,  1.09050773F, 1.11438674F, 1.13878863F, 1.16372486F,
+    1.18920712F, 1.21524736F, 1.24185781F, 1.26905096F, 1.29683955F, 1.32523664F, 1.35425555F, 1.38390988F,
+    1.41421356F, 1.44518081F, 1.47682615F, 1.50916443F, 1.54221083F, 1.57598085F, 1.61049033F, 1.64575548F,
+    1.68179283F, 1.7186193F,  1.75625216F, 1.79470908F, 1.83400809F, 1.87416763F, 1.91520656F, 1.95714412F};
+
+/// a b = k + j/32 + f with |f| ≤ 1/64: adding 1.5·2¹⁸ leaves j in the low five bits of the sum, where a permutation of
+/// two registers reads it, and taking it off again leaves k + j/32, of which scalef takes k. 2^f = 1 + f (c₁ + c₂ f) to
+/// 5.3e-08, the coefficients minimax.
+HWY_INLINE V exp2_of_product(V a, V b) {
+  const D d;
+  const V round = splat(393216.0F);
+  const V shifted = hn::MulAdd(a, b, round);
+  const V rounded = hn::Sub(shifted, round);
+  const V f = hn::MulSub(a, b, rounded);
+  const V root{_mm512_permutex2var_ps(hn::Load(d, roots_of_two).raw, _mm512_castps_si512(shifted.raw),
+                                      hn::Load(d, roots_of_two + 16).raw)};
+  const V p = hn::MulAdd(f, splat(0.240226492F), splat(0.693157315F));
+  return V{_mm512_scalef_ps(hn::MulAdd(hn::Mul(root, f), p, root).raw, rounded.raw)};
+}
+
+/// 1/x to an ulp: the machine's estimate of 14 bits and a step of Newton's, for 2⁻¹²⁶ ≤ x ≤ 2¹²⁶.
+HWY_INLINE V reciprocal(V x) {
+  const V estimate = hn::ApproximateReciprocal(x);
+  return hn::Mul(estimate, hn::NegMulAdd(x, estimate, splat(2)));
+}
+
+#else
+
+/// a b = k + f with |f| ≤ ½, where adding 1.5·2²³ leaves k in the low bits of the sum, and a near-minimax polynomial of
+/// degree 5 for 2^f (7.5e-8), whose exponent k is then added to as an integer.
 HWY_INLINE V exp2_of_product(V a, V b) {
   const D d;
   const hn::RebindToSigned<D> di;
@@ -67,12 +99,16 @@ HWY_INLINE V exp2_of_product(V a, V b) {
   return hn::BitCast(d, hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
 
+HWY_INLINE V reciprocal(V x) { return hn::Div(splat(1), x); }
+
+#endif
+
 /// s = 1/(1 + e^−x) and 1 − s = e^−x s, which keeps its digits where s is next to 1. Cut at |x| = 87.
 struct Logistic {
   V s, complement;
 };
 HWY_INLINE Logistic logistic_from(V exp_of_minus_x) {
-  const V s = hn::Div(splat(1), hn::Add(splat(1), exp_of_minus_x));
+  const V s = reciprocal(hn::Add(splat(1), exp_of_minus_x));
   return {s, hn::Mul(exp_of_minus_x, s)};
 }
 HWY_INLINE Logistic logistic(V x) { return logistic_from(exp_cut(hn::Neg(x))); }

@@ -11,10 +11,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/core/check.h"
 #include "catena/core/stopwatch.h"
 #include "catena/sample/cloud.h"
+#include "catena/sample/long_start.h"
 
 namespace catena::sample {
 
@@ -30,8 +32,11 @@ struct Round {
 /// Up to this dimension independent proposals are accepted often enough to beat gradients: `catena bench --only mcmc`.
 constexpr std::size_t few_dimensions = 10;
 
+/// From so many transitions on a density costs more than the surrogate's steps for one: `catena bench --only fnle`.
+constexpr std::size_t many_terms = 500;
+
 std::string automatic(const Target& target) {
-  if (target.dimension() <= few_dimensions) return "cloud";
+  if (target.dimension() <= few_dimensions) return target.terms() >= many_terms ? "delayed" : "cloud";
   return target.has_gradient() ? "hmc" : "slice";
 }
 
@@ -50,10 +55,9 @@ class Run {
   McmcDraws operator()() {
     const Stopwatch watch;
     info().chains = static_cast<std::size_t>(settings_.chains);
-    start_ = temper_start(target_, static_cast<std::size_t>(settings_.population), settings_.moves,
-                          streams_.child("start"), progress_);
-    info().temperatures = start_.betas.size() - 1;
+    find_start();
     info().outcome = start_.outcome;
+    before_steps_ = static_cast<double>(target_.counts().evaluations);
     if (start_.outcome == Outcome::ok) sample();
     info().evaluations = target_.counts().evaluations;
     info().gradients = target_.counts().gradients;
@@ -64,18 +68,39 @@ class Run {
 
  private:
   McmcInfo& info() { return result_.info; }
+  const McmcInfo& info() const { return result_.info; }
   Traces& traces() { return result_.traces; }
   std::size_t kept() const { return result_.traces[0].cols(); }
+
+  void find_start() {
+    const auto population = static_cast<std::size_t>(settings_.population);
+    const auto some = static_cast<std::size_t>(settings_.thin_start);
+    const bool is_long = some > 0 && target_.terms() >= 4 * some && target_.has_gradient();
+    if (const auto thinned = is_long && settings_.kernel != "tempering" ? target_.thinned(some) : nullptr) {
+      const CountedTarget counted(*thinned);
+      start_ = long_start(target_, counted, population, settings_.moves, streams_.child("start"), progress_);
+      info().thinned_evaluations = counted.counts().evaluations;
+      if (start_.outcome == Outcome::ok) return;
+    }
+    temper();
+  }
+
+  /// The whole way from the prior, which tempering needs.
+  void temper() {
+    start_ = temper_start(target_, static_cast<std::size_t>(settings_.population), settings_.moves,
+                          streams_.child("start"), progress_);
+    info().temperatures = start_.betas.size() - 1;
+  }
 
   void sample() {
     use_kernel(settings_.kernel == "auto" ? automatic(target_) : settings_.kernel);
     std::size_t length = first_length();
     Round last;
     for (int failures = 0;;) {
-      run(length);
+      run(std::min(length, affordable_steps()));
       const Round round = examine();
       if (round.r_hat <= settings_.largest_r_hat && round.ess >= wanted_ess_) break;
-      if (info().steps >= static_cast<std::size_t>(settings_.most_steps)) {
+      if (info().steps >= static_cast<std::size_t>(settings_.most_steps) || affordable_steps() == least_steps) {
         info().outcome = Outcome::not_mixed;
         break;
       }
@@ -93,6 +118,7 @@ class Run {
       ++failures;
       if (stuck && settings_.kernel == "auto" && info().kernel != "tempering") {
         failures = 0;
+        if (info().temperatures == 0) temper();
         use_kernel("tempering");
         length = first_length();
       } else {
@@ -105,8 +131,21 @@ class Run {
     result_.z = thin(traces(), draws_);
   }
 
+  /// How many more steps most_evaluations allows, by what steps have cost so far; at least so many as can be examined.
+  static constexpr std::size_t least_steps = 8;
+  std::size_t affordable_steps() const {
+    if (settings_.most_evaluations == 0) return std::numeric_limits<std::size_t>::max();
+    const auto used = static_cast<double>(target_.counts().evaluations);
+    const double left = static_cast<double>(settings_.most_evaluations) - used;
+    const double cost = (used - before_steps_) / static_cast<double>(std::max<std::size_t>(info().steps, 1));
+    return std::max(least_steps, static_cast<std::size_t>(std::max(0.0, left) / std::max(cost, 1.0)));
+  }
+
   /// All chains teach the kernel together, so one alone needs more steps; a step size takes some dozens in any case.
-  int warm_up_steps() const { return settings_.warm_up >= 0 ? settings_.warm_up : 64 + 1000 / settings_.chains; }
+  int warm_up_steps() const {
+    const int enough = kernels().at("sample", info().kernel).warm_up;
+    return settings_.warm_up >= 0 ? settings_.warm_up : enough + 1000 * enough / (64 * settings_.chains);
+  }
 
   std::size_t first_length() const {
     const double least = std::max(wanted_ess_, static_cast<double>(draws_)) / settings_.chains;
@@ -227,6 +266,7 @@ class Run {
   std::unique_ptr<Kernel> kernel_;
   McmcDraws result_;
   double accepted_ = 0, kept_steps_ = 0;
+  double before_steps_ = 0;  // evaluations by the start
 };
 
 }  // namespace

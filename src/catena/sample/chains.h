@@ -26,12 +26,14 @@ std::vector<std::string> tempered_kernel_choices();
 
 struct McmcSettings {
   std::string kernel = "auto";
-  int chains = 100;
+  int chains = 32;
   int population = 400;
   int moves = 3;
+  int thin_start = 256;
   int warm_up = -1;
   int round = 32;
   int most_steps = 100'000;
+  int most_evaluations = 0;
   double largest_r_hat = 1.01;
   double ess_per_draw = 1;
   double least_ess = 400;
@@ -41,17 +43,24 @@ struct McmcSettings {
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit(c.kernel, "kernel", "how chains move; auto begins with the quickest and turns to tempering if they disagree",
+    visit(c.kernel, "kernel",
+          "how chains move; auto: cloud or, for long series, delayed, and tempering if they disagree",
           one_of(kernel_choices()));
     visit(c.chains, "chains", "number of Markov chains", at_least(1));
     visit(c.population, "population", "points carried from the prior to the posterior to start chains from",
           at_least(16));
     visit(c.moves, "moves", "moves of each point at each temperature of the start", at_least(1));
-    visit(c.warm_up, "warm_up", "steps that adapt the kernel and are not kept; -1: 64, and more for few chains",
+    visit(c.thin_start, "thin_start",
+          "a series of four times as many transitions or more starts from the posterior of so many of them; 0: never",
+          at_least(0));
+    visit(c.warm_up, "warm_up",
+          "steps that adapt the kernel and are not kept; -1: what the kernel needs, and more for few chains",
           at_least(-1));
     visit(c.round, "round", "least number of steps before the chains are examined; doubled until they agree",
           at_least(8));
     visit(c.most_steps, "most_steps", "steps of each chain after which it ends, mixed or not", at_least(8));
+    visit(c.most_evaluations, "most_evaluations",
+          "densities of all chains together after which it ends, mixed or not; 0: no limit", at_least(0));
     visit(c.largest_r_hat, "largest_r_hat", "largest rank-normalised split R-hat of chains that agree", at_least(1.0));
     visit(c.ess_per_draw, "ess_per_draw", "effective draws wanted for each draw returned", not_negative());
     visit(c.least_ess, "least_ess", "least bulk and tail effective sample size", not_negative());
@@ -69,13 +78,14 @@ struct McmcInfo {
   double acceptance = 0;            // mean over the kept steps
   double step_size = 0;             // in units of the learned metric
   std::size_t chains = 0;
-  std::size_t steps = 0;          // of each chain, warm-up included
-  std::size_t stride = 1;         // steps between two draws of a trace
-  std::uint64_t evaluations = 0;  // of the density, all chains and the start together
-  std::uint64_t gradients = 0;    // of those, with gradient
-  std::uint64_t not_finite = 0;   // of those, counted as density zero
-  std::uint64_t divergences = 0;  // after warm-up
-  std::size_t temperatures = 0;   // of the start
+  std::size_t steps = 0;                  // of each chain, warm-up included
+  std::size_t stride = 1;                 // steps between two draws of a trace
+  std::uint64_t evaluations = 0;          // of the density, all chains and the start together
+  std::uint64_t gradients = 0;            // of those, with gradient
+  std::uint64_t not_finite = 0;           // of those, counted as density zero
+  std::uint64_t divergences = 0;          // after warm-up
+  std::size_t temperatures = 0;           // of the start
+  std::uint64_t thinned_evaluations = 0;  // of the density given some of the transitions, by the start
   double seconds = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "catena/sample/density_posterior.h"
 
+#include <algorithm>
+
 namespace catena::sample {
 
 void DensityTarget::log_density(ConstMatrixView z, std::span<double> out) const {
@@ -13,6 +15,17 @@ void DensityTarget::log_density_and_gradient(ConstMatrixView z, std::span<double
     out[i] += log_prior(z.row(i));
     for (std::size_t f = 0; f < z.cols; ++f) gradient(i, f) -= z(i, f);
   }
+}
+
+std::unique_ptr<Target> DensityTarget::thinned(std::size_t terms) const {
+  if (!make_) return nullptr;
+  compose::ObservedSeries some;
+  some.companions = observed_->companions;
+  some.c = Matrix(terms, observed_->c.cols());
+  for (std::size_t t = 0; t < terms; ++t) {
+    std::ranges::copy(observed_->c.row(t * observed_->transitions() / terms), some.c.row(t).begin());
+  }
+  return std::make_unique<DensityTarget>(make_(some));
 }
 
 nlohmann::json chains_info(const McmcInfo& info) {
@@ -31,6 +44,7 @@ nlohmann::json chains_info(const McmcInfo& info) {
           {"not_finite", info.not_finite},
           {"divergences", info.divergences},
           {"temperatures", info.temperatures},
+          {"thinned_evaluations", info.thinned_evaluations},
           {"seconds", {{"sample", info.seconds}}}};
 }
 

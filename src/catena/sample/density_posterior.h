@@ -2,8 +2,10 @@
 /// methods fnle and fnre differ in the density only.
 #pragma once
 
+#include <functional>
 #include <memory>
 
+#include "catena/compose/observed_series.h"
 #include "catena/compose/series_density.h"
 #include "catena/sample/chains.h"
 #include "catena/sample/posterior.h"
@@ -14,14 +16,23 @@ namespace catena::sample {
 class DensityTarget final : public Target {
  public:
   explicit DensityTarget(std::unique_ptr<const compose::SeriesDensity> density) : density_(std::move(density)) {}
+  /// Of a density whose cost grows with the transitions, and that `make` can make of some of them. `observed` must
+  /// outlive it.
+  using Make = std::function<std::unique_ptr<const compose::SeriesDensity>(const compose::ObservedSeries&)>;
+  DensityTarget(const compose::ObservedSeries& observed, Make make)
+      : density_(make(observed)), observed_(&observed), make_(std::move(make)) {}
 
   std::size_t dimension() const override { return density_->dimension(); }
   bool has_gradient() const override { return true; }
   void log_density(ConstMatrixView z, std::span<double> out) const override;
   void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
+  std::size_t terms() const override { return make_ ? observed_->transitions() : 1; }
+  std::unique_ptr<Target> thinned(std::size_t terms) const override;
 
  private:
   std::unique_ptr<const compose::SeriesDensity> density_;
+  const compose::ObservedSeries* observed_ = nullptr;
+  Make make_;
 };
 
 /// What a report needs of a run of chains: kernel, R-hat, effective sample sizes, evaluations. Sentences of advice are

@@ -1,5 +1,6 @@
 #include "catena/sample/fnle_posterior.h"
 
+#include "catena/compose/joined_density.h"
 #include "catena/compose/series_likelihood.h"
 #include "catena/sample/density_posterior.h"
 
@@ -8,8 +9,14 @@ namespace {
 
 std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                const Parallel& parallel) {
-  return std::make_unique<DensityTarget>(
-      std::make_unique<compose::SeriesLikelihood>(train::DensityModel(request.model), observed, parallel));
+  const auto likelihood = [&model = request.model, companions = request.companions,
+                           parallel](const compose::ObservedSeries& series) {
+    return compose::density_of_all(
+        model, companions, series, [&](const train::TrainedModel& part, const compose::ObservedSeries& records) {
+          return std::make_unique<compose::SeriesLikelihood>(train::DensityModel(part), records, parallel);
+        });
+  };
+  return std::make_unique<DensityTarget>(observed, likelihood);
 }
 
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
@@ -20,7 +27,7 @@ PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeri
 }  // namespace
 
 PosteriorSampler fnle_posterior_sampler() {
-  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw, .target = target};
+  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw, .joins = true, .target = target};
 }
 
 }  // namespace catena::sample

@@ -1,5 +1,6 @@
 #include "catena/sample/fnre_posterior.h"
 
+#include "catena/compose/joined_density.h"
 #include "catena/compose/series_ratio.h"
 #include "catena/sample/density_posterior.h"
 
@@ -8,7 +9,11 @@ namespace {
 
 std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                const Parallel& parallel) {
-  return std::make_unique<DensityTarget>(compose::series_ratio(train::RatioModel(request.model), observed, parallel));
+  return std::make_unique<DensityTarget>(
+      compose::density_of_all(request.model, request.companions, observed,
+                              [&](const train::TrainedModel& model, const compose::ObservedSeries& records) {
+                                return compose::series_ratio(train::RatioModel(model), records, parallel);
+                              }));
 }
 
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
@@ -19,7 +24,7 @@ PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeri
 }  // namespace
 
 PosteriorSampler fnre_posterior_sampler() {
-  return {.name = "fnre", .settings = describe_fields<McmcSettings>(), .draw = draw, .target = target};
+  return {.name = "fnre", .settings = describe_fields<McmcSettings>(), .draw = draw, .joins = true, .target = target};
 }
 
 }  // namespace catena::sample

@@ -1,5 +1,8 @@
 #include "catena/sample/fnse_posterior.h"
 
+#include <fmt/format.h>
+
+#include "catena/compose/joined_scores.h"
 #include "catena/compose/network_scores.h"
 #include "catena/compose/series_state.h"
 #include "catena/core/check.h"
@@ -32,14 +35,30 @@ PosteriorDraws draw_from(const FnsePosteriorSettings& settings, compose::RuleInp
 
 /// The local scores of a series and what a rule needs beside them.
 struct LocalEstimates {
-  LocalEstimates(const FnsePosteriorSettings& settings, const train::TrainedModel& trained,
+  LocalEstimates(const FnsePosteriorSettings& settings, const PosteriorRequest& request,
                  const compose::ObservedSeries& observed, const Streams& streams, const Parallel& parallel,
-                 Progress& progress)
-      : model(trained), scores(compose::network_scores(model, observed)) {
+                 Progress& progress) {
+    const compose::ScoreModel model(request.model);
+    std::vector<std::unique_ptr<compose::LocalScores>> parts;
+    std::vector<compose::LocalPrecisions> precisions;
+    const bool amortised = settings.precisions == "amortised";
+    const auto add = [&](const compose::ScoreModel& part, const compose::ObservedSeries& records) {
+      if (records.transitions() == 0) return;
+      check::that(part.settings.score.schedule == model.settings.score.schedule, "sample",
+                  fmt::format("the schedule of {}", part.model->source), part.settings.score.schedule,
+                  fmt::format("{}, that of {}", model.settings.score.schedule, model.model->source));
+      parts.push_back(compose::network_scores(part, records));
+      if (amortised) precisions.push_back(compose::amortised_precisions(part, records));
+    };
     const Stopwatch watch;
+    add(model, observed);
+    for (std::size_t k = 0; k < observed.companions.size(); ++k) {
+      add(compose::ScoreModel(*request.companions[k]), observed.companions[k]);
+    }
+    scores = compose::joined_scores(std::move(parts));
     input = {.source = scores.get(), .schedule = model.schedule, .settings = settings.compose};
-    if (settings.precisions == "amortised") {
-      input.precisions = compose::amortised_precisions(model, observed);
+    if (amortised) {
+      input.precisions = compose::joined_precisions(precisions);
     } else if (compose::rules().at("sample", settings.rule).needs_precisions) {
       LocalPrecisionResult local = local_precisions(
           *scores, model.schedule, {.diagonal = settings.precisions == "sampled"}, streams, parallel, progress);
@@ -49,7 +68,6 @@ struct LocalEstimates {
     seconds = watch.seconds();
   }
 
-  compose::ScoreModel model;
   std::unique_ptr<compose::LocalScores> scores;
   compose::RuleInput input;
   Outcome outcome = Outcome::ok;
@@ -59,7 +77,7 @@ struct LocalEstimates {
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
                     const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<FnsePosteriorSettings>("sample", request.settings);
-  LocalEstimates local(settings, request.model, observed, streams, parallel, progress);
+  LocalEstimates local(settings, request, observed, streams, parallel, progress);
   PosteriorDraws result = draw_from(settings, std::move(local.input), request.draws, streams, parallel, progress);
   result.info["seconds"]["precisions"] = local.seconds;
   if (local.outcome != Outcome::ok) result.outcome = local.outcome;
@@ -69,7 +87,7 @@ PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeri
 MapEstimate map(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
                 const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<FnsePosteriorSettings>("map", request.settings);
-  LocalEstimates local(settings, request.model, observed, streams, parallel, progress);
+  LocalEstimates local(settings, request, observed, streams, parallel, progress);
   const auto score = compose::compose(settings.rule, std::move(local.input));
   return map_of_score(*score, settings.sample, request.model.prior, streams, parallel, progress);
 }
@@ -93,6 +111,8 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& strea
   compose::SeriesState state =
       std::filesystem::exists(request.state) ? compose::read_state(request.state, model) : compose::SeriesState(model);
   check::equal("sample", "the number of states of the series", request.series.cols, model.model->features.states());
+  check::that(request.model.features.shape().plain(), "sample", "what the model of a state file was trained on",
+              "longer records", "single transitions");
   compose::ObservedSeries observed;
   if (request.series.rows > 0 || state.transitions == 0) {  // else: more draws for what is known already
     const Matrix series = joined(state.last_state, request.series);
@@ -122,6 +142,7 @@ PosteriorSampler fnse_posterior_sampler() {
           .settings = describe_fields<FnsePosteriorSettings>(),
           .draw = draw,
           .draw_stream = draw_stream,
+          .joins = true,
           .map = map};
 }
 

@@ -100,6 +100,7 @@ struct KernelEntry {
   bool handles_funnel = false;  // keeps up with a scale that changes by e^10 over the target
   std::size_t most_dimensions = 1000;
   std::size_t least_chains = 1;
+  int warm_up = 64;  // steps that many chains need to teach it
   std::function<std::unique_ptr<Kernel>(const KernelContext&)> make;
 };
 

@@ -1,6 +1,7 @@
 // Proposals learned from the points of warm-up (cloud.h): random walks of random scale, differences of two points, and
-// independent draws from a t distribution. They fit the target after warm-up, so there is no step size to adapt; where
-// the target is close to a Gaussian in few dimensions, one evaluation gives almost one independent draw.
+// independent draws from a mixture of t distributions. They fit the target after warm-up, so there is no step size to
+// adapt; where the target is close to a few Gaussians in few dimensions, one evaluation gives almost one independent
+// draw. The points know the modes, since chains begin at a population that was carried there from the prior (start.h).
 
 #include <optional>
 
@@ -11,6 +12,8 @@ namespace catena::sample {
 
 namespace {
 
+constexpr std::size_t most_modes = 32;  // a ring or another bent shape takes some dozen pieces, too
+
 class Cloud final : public Kernel {
  public:
   explicit Cloud(const KernelContext& context)
@@ -20,9 +23,12 @@ class Cloud final : public Kernel {
         scratch_(context.chains) {}
 
   void learn(ConstMatrixView points) override {
-    Matrix cloud(points.rows, points.cols);
-    for (std::size_t r = 0; r < points.rows; ++r) std::ranges::copy(points.row(r), cloud.row(r).begin());
-    proposals_.emplace(std::move(cloud));
+    if (start_.rows() == 0) {
+      start_ = joined(points, {});
+      proposals_.emplace(start_, most_modes);
+    } else {
+      proposals_.emplace(joined(points, start_), most_modes);
+    }
   }
 
   StepInfo step(const Target& target, Chains& chains) override {
@@ -39,6 +45,7 @@ class Cloud final : public Kernel {
 
  private:
   std::optional<CloudProposals> proposals_;
+  Matrix start_;  // what was learned from first
   Matrix points_;
   std::vector<double> log_correction_, scratch_;
 };

@@ -14,6 +14,7 @@ std::unique_ptr<Kernel> make_hmc(const KernelContext& context);
 std::unique_ptr<Kernel> make_nuts(const KernelContext& context);
 std::unique_ptr<Kernel> make_ensemble(const KernelContext& context);
 std::unique_ptr<Kernel> make_cloud(const KernelContext& context);
+std::unique_ptr<Kernel> make_delayed(const KernelContext& context);
 std::unique_ptr<Kernel> make_tempering(const KernelContext& context);
 
 }  // namespace catena::sample

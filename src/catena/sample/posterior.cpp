@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "catena/core/check.h"
 #include "catena/sample/fnle_posterior.h"
 #include "catena/sample/fnre_posterior.h"
 #include "catena/sample/fnse_posterior.h"
+#include "catena/sample/restored_prior.h"
 
 namespace catena::sample {
 
@@ -14,32 +16,59 @@ const Registry<PosteriorSampler>& posterior_samplers() {
   return registry;
 }
 
-PosteriorDraws draw_posterior(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
+PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& streams, const Parallel& parallel,
                               Progress& progress) {
+  const auto around = simulate::around_of(asked.model.prior);
+  PosteriorRequest request = asked;
+  if (around) request.draws *= draws_for_one;
   const PosteriorSampler& sampler = posterior_samplers().at("sample", request.model.method);
   check::at_least("sample", "the number of draws", request.draws, std::size_t{1});
   PosteriorDraws draws;
   if (request.state.empty()) {
-    compose::ObservedSeries observed = compose::observed_series("sample", request.model, request.series, request.times);
+    compose::ObservedSeries observed = observed_series("sample", request);
     draws = sampler.draw(request, observed, streams, parallel, progress);
-    draws.info["transitions"] = observed.transitions();
+    draws.info["transitions"] = observed.all_transitions();
+    if (!request.more_series.empty()) draws.info["series"] = request.more_series.size() + 1;
     draws.observed = std::move(observed);
   } else {
     check::that(sampler.draw_stream != nullptr, "sample", "the method of a state file", request.model.method,
                 "one that can follow a stream (fnse)");
+    check::that(request.more_series.empty() && request.companions.empty(), "sample", "the request with a state file",
+                "one with several series or models", "of one series and one model");
     draws = sampler.draw_stream(request, streams, parallel, progress);
   }
+  if (around) {
+    RestoredDraws restored = restore_prior(*around, draws.z, asked.draws, streams.stream("prior"));
+    draws.info["prior_restored"] = {{"draws", draws.z.rows()}, {"ess", restored.ess}};
+    draws.z = std::move(restored.z);
+    draws.chains = 1;
+  }
+  const simulate::Prior& prior = around ? around->base : request.model.prior;
   draws.theta = Matrix(draws.z.rows(), draws.z.cols());
-  for (std::size_t k = 0; k < draws.z.rows(); ++k) request.model.prior.to_theta(draws.z.row(k), draws.theta.row(k));
+  for (std::size_t k = 0; k < draws.z.rows(); ++k) prior.to_theta(draws.z.row(k), draws.theta.row(k));
   draws.info["method"] = request.model.method;
-  draws.info["outside_training_range"] = draws.observed.outside;
+  draws.info["outside_training_range"] = draws.observed.all_outside();
   draws.info["worst_excess"] = draws.observed.worst_excess;
   draws.info["outcome"] = name(draws.outcome);
   return draws;
 }
 
+compose::ObservedSeries observed_series(std::string_view function, const PosteriorRequest& request) {
+  const bool joins = posterior_samplers().at(function, request.model.method).joins;
+  check::that(joins || request.companions.empty(), function, "the method of several models", request.model.method,
+              "one that composes them");
+  std::vector<simulate::SeriesView> series{{request.series, request.times}};
+  series.insert(series.end(), request.more_series.begin(), request.more_series.end());
+  return compose::observed_series(function, request.model, request.companions, series, request.paths);
+}
+
 std::string extrapolation_warning(const compose::ObservedSeries& observed) {
-  if (observed.outside == 0) return "";
+  if (observed.outside == 0) {
+    for (const compose::ObservedSeries& companion : observed.companions) {
+      if (companion.outside > 0) return extrapolation_warning(companion);
+    }
+    return "";
+  }
   return fmt::format(
       "{} of {} transitions lie outside the training range, the worst (number {}) by {:.2g} standard deviations: local "
       "estimates extrapolate there; simulate with a wider proposal",

@@ -26,7 +26,15 @@ struct PosteriorRequest {
   /// A file with what is known of the series so far: `series` goes on where it stopped, and the file takes it in.
   /// Empty: `series` is all there is.
   std::filesystem::path state = {};
+  /// Further series with the same θ.
+  std::vector<simulate::SeriesView> more_series = {};
+  /// Models of other records of the same chain: of its initial states, of single transitions beside blocks.
+  std::vector<const train::TrainedModel*> companions = {};
+  simulate::PathSettings paths = {};  // what to do about missing states and irregular times
 };
+
+/// What the request's models see of its series. Throws InputError, whose sentence begins with `function`.
+compose::ObservedSeries observed_series(std::string_view function, const PosteriorRequest& request);
 
 struct PosteriorDraws {
   Outcome outcome = Outcome::ok;
@@ -56,6 +64,8 @@ struct PosteriorSampler {
   /// The same for the series of a state file and what `request.series` adds to it; null if the method cannot.
   PosteriorDraws (*draw_stream)(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
                                 Progress& progress) = nullptr;
+  /// Whether it takes the companions of a request and their records into account.
+  bool joins = false;
   /// log N(z; 0, I) + log likelihood in z-space, without the constant of the normal, with gradient; null if the method
   /// has no density. `request.model` and `observed` must outlive it.
   std::unique_ptr<Target> (*target)(const PosteriorRequest& request, const compose::ObservedSeries& observed,

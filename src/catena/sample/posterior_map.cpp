@@ -8,6 +8,7 @@
 #include "catena/sample/cloud.h"
 #include "catena/sample/maximise.h"
 #include "catena/sample/start.h"
+#include "catena/simulate/around.h"
 
 namespace catena::sample {
 namespace {
@@ -172,7 +173,7 @@ std::vector<double> posterior_log_prob(const PosteriorRequest& request, ConstMat
   check::that(sampler.target != nullptr, "log_prob", "the method", model.method,
               "one that learns a density (a score has none)");
   check::equal("log_prob", "the number of parameters", theta.cols, model.prior.size());
-  const compose::ObservedSeries observed = compose::observed_series("log_prob", model, request.series, request.times);
+  const compose::ObservedSeries observed = observed_series("log_prob", request);
   std::vector<double> result(theta.rows, -std::numeric_limits<double>::infinity());
   Matrix z(theta.rows, theta.cols);
   std::vector<std::size_t> inside;
@@ -199,7 +200,9 @@ MapEstimate posterior_map(const PosteriorRequest& request, const Streams& stream
   const PosteriorSampler& sampler = posterior_samplers().at("map", model.method);
   check::that(sampler.map != nullptr || sampler.target != nullptr, "map", "the method", model.method,
               "one that learns a density or a score");
-  compose::ObservedSeries observed = compose::observed_series("map", model, request.series, request.times);
+  check::that(!simulate::around_of(model.prior), "map", "the prior of the model", "one around a posterior",
+              "the prior itself: its weights are for draws (catena sample)");
+  compose::ObservedSeries observed = observed_series("map", request);
   MapEstimate result = sampler.map != nullptr ? sampler.map(request, observed, streams, parallel, progress)
                                               : map_of_target(*sampler.target(request, observed, parallel), model.prior,
                                                               streams, progress);
@@ -207,8 +210,8 @@ MapEstimate posterior_map(const PosteriorRequest& request, const Streams& stream
   if (!result.z.empty()) model.prior.to_theta(result.z, result.theta);
   result.info["method"] = model.method;
   result.info["outcome"] = name(result.outcome);
-  result.info["transitions"] = observed.transitions();
-  result.info["outside_training_range"] = observed.outside;
+  result.info["transitions"] = observed.all_transitions();
+  result.info["outside_training_range"] = observed.all_outside();
   result.observed = std::move(observed);
   return result;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "catena/core/array.h"
@@ -25,6 +26,11 @@ class Target {
   virtual void log_density(ConstMatrixView z, std::span<double> out) const = 0;
   /// And its gradient in row i of `gradient`; asked for only where has_gradient().
   virtual void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const;
+
+  /// How many terms its likelihood is a sum of, if its cost grows with them: the transitions of a series.
+  virtual std::size_t terms() const { return 1; }
+  /// The posterior given only some of the terms, spread over all of them; null if there is no such thing.
+  virtual std::unique_ptr<Target> thinned(std::size_t /*terms*/) const { return nullptr; }
 };
 
 /// A target given by functions of one point, worked in parallel: exact densities, and tests.
@@ -89,6 +95,9 @@ class CountedTarget final : public Target {
   bool has_gradient() const override { return target_.has_gradient(); }
   void log_density(ConstMatrixView z, std::span<double> out) const override;
   void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
+  std::size_t terms() const override { return target_.terms(); }
+  /// Not counted here.
+  std::unique_ptr<Target> thinned(std::size_t terms) const override { return target_.thinned(terms); }
 
  private:
   const Target& target_;

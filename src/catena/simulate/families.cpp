@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "catena/core/check.h"
+#include "catena/simulate/around.h"
 #include "catena/simulate/prior.h"
 #include "catena/simulate/special.h"
 
@@ -478,6 +479,14 @@ const Registry<FamilyEntry>& prior_families() {
              });
            },
            [] { return truncated_normal(1, 2, 0, 2.5); }},
+          {"around", "base (a prior), mean (a list), lower (a list of rows): base with z ~ N(mean, lower lower')",
+           [](const Json& json) { return around_from_json(json); },
+           [] {
+             Prior base;
+             base.add({"a"}, uniform(1, 3));
+             base.add({"b"}, normal(2, 1));
+             return around_factor({base, Eigen::Vector2d(0.5, -1), Eigen::Matrix2d{{0.5, 0}, {0.2, 0.7}}});
+           }},
       });
   return registry;
 }

@@ -10,27 +10,52 @@ std::function<void(Stream&, std::span<double>)> fixed_state(std::vector<double> 
   return [state = std::move(state)](Stream&, std::span<double> out) { std::ranges::copy(state, out.begin()); };
 }
 
+void Model::draw_initial(ConstStateBlock theta, Stream& stream, StateBlock window) const {
+  if (initial_given_theta) {
+    initial_given_theta(theta, stream, window);
+    return;
+  }
+  std::vector<double> one(window.features);
+  for (std::size_t l = 0; l < window.lanes; ++l) {
+    initial_state(stream, one);
+    for (std::size_t i = 0; i < one.size(); ++i) window(i, l) = one[i];
+  }
+}
+
+void advance_window(StateBlock window, ConstStateBlock next) {
+  const std::size_t n = next.features;
+  for (std::size_t i = window.features; i-- > 0;) {
+    const double* from = i < n ? next.feature(i) : window.feature(i - n);
+    std::copy_n(from, next.lanes, window.feature(i));
+  }
+}
+
 std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, std::size_t transitions,
                                     Stream& stream) {
-  const std::size_t n = model.simulator.states(), d = model.simulator.parameters(), lanes = theta.rows;
+  const Simulator& simulator = model.simulator;
+  const std::size_t n = simulator.states(), d = simulator.parameters(), lanes = theta.rows, m = simulator.order;
   CATENA_ASSERT(theta.cols == d);
-  check::that(static_cast<bool>(model.initial_state), "simulate", "the model's initial state", "missing", "given");
-  StateLanes parameters(d, lanes), state(n, lanes), next(n, lanes);
-  std::vector<Matrix> series(lanes, Matrix(transitions + 1, n));
-  AlignedVector<double> time(padded_lanes(lanes), 0.0);
+  check::that(model.has_initial_state(), "simulate", "the model's initial state", "missing", "given");
+  StateLanes parameters(d, lanes), window(simulator.window(), lanes), next(n, lanes);
+  std::vector<Matrix> series(lanes, Matrix(transitions + m, n));
+  const auto store = [&](std::size_t row, ConstStateBlock state) {
+    for (std::size_t l = 0; l < lanes; ++l) {
+      for (std::size_t i = 0; i < n; ++i) series[l](row, i) = state(i, l);
+    }
+  };
+  AlignedVector<double> time(padded_lanes(lanes), 0.0), step(padded_lanes(lanes), 1.0);
   for (std::size_t l = 0; l < lanes; ++l) {
     for (std::size_t i = 0; i < d; ++i) parameters(i, l) = theta(l, i);
-    model.initial_state(stream, series[l].row(0));
-    for (std::size_t i = 0; i < n; ++i) state(i, l) = series[l](0, i);
   }
+  model.draw_initial(parameters, stream, window);
+  for (std::size_t j = 0; j < m; ++j) store(m - 1 - j, window.view().slice_features(j * n, (j + 1) * n));
   for (std::size_t t = 0; t < transitions; ++t) {
-    std::ranges::fill(time, static_cast<double>(t));
-    model.simulator.step({parameters.view(), state.view(), model.simulator.uses_time ? time.data() : nullptr}, stream,
-                         next);
-    std::swap(state, next);
-    for (std::size_t l = 0; l < lanes; ++l) {
-      for (std::size_t i = 0; i < n; ++i) series[l](t + 1, i) = state(i, l);
-    }
+    std::ranges::fill(time, static_cast<double>(t + m - 1));
+    simulator.step({parameters.view(), window.view(), simulator.uses_time ? time.data() : nullptr,
+                    simulator.uses_step ? step.data() : nullptr},
+                   stream, next);
+    advance_window(window, next);
+    store(t + m, next);
   }
   return series;
 }

@@ -17,16 +17,22 @@ namespace catena::simulate {
 struct Model {
   Simulator simulator;
   Prior prior;
-  std::function<void(Stream&, std::span<double> state)> initial_state;  // draws x⁰
+  std::function<void(Stream&, std::span<double> state)> initial_state;  // draws x⁰ (the first m states, latest first)
   nlohmann::json proposal;                               // the default one: {"proposal": "fixed", …} (proposal.h)
   nlohmann::json predictive = nlohmann::json::object();  // settings of the predictive proposal that suit this model
+  /// Draws the first m states of every lane, latest first, where they depend on θ; then `initial_state` is not used.
+  std::function<void(ConstStateBlock theta, Stream&, StateBlock window)> initial_given_theta = nullptr;
+
+  bool has_initial_state() const { return initial_state || initial_given_theta; }
+  /// The first m states of every lane of `window`.
+  void draw_initial(ConstStateBlock theta, Stream& stream, StateBlock window) const;
 };
 
 /// An initial state that is always the same.
 std::function<void(Stream&, std::span<double>)> fixed_state(std::vector<double> state);
 
-/// Series x⁰ … x^T, one for each row of θ, all drawn from one stream: element s is a (T + 1) × n matrix. A series that
-/// leaves the finite numbers stays as it comes.
+/// Series with `transitions` transitions after their first m states, one for each row of θ, all drawn from one stream:
+/// element s is a (T + m) × n matrix. A series that leaves the finite numbers stays as it comes.
 std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, std::size_t transitions, Stream& stream);
 
 }  // namespace catena::simulate

@@ -10,18 +10,20 @@ namespace catena::simulate {
 
 const Registry<ProposalEntry>& proposals() {
   static const Registry<ProposalEntry> registry(
-      "proposal", {
-                      {"fixed",
-                       "a distribution per coordinate, as the model or {\"states\": a prior} gives it",
-                       {},
-                       make_fixed_proposal},
-                      {"predictive", "states of a few prior-predictive series, plus noise; costs their transitions",
-                       describe_fields<PredictiveSettings>(), make_predictive_proposal},
-                      {"target", "states of given series (--target), plus noise", describe_fields<TargetSettings>(),
-                       make_target_proposal},
-                      {"rollout", "initial states carried on with a fresh theta at each transition",
-                       describe_fields<RolloutSettings>(), make_rollout_proposal},
-                  });
+      "proposal",
+      {
+          {"fixed",
+           "a distribution per coordinate, as the model or {\"states\": a prior} gives it",
+           {{"state_sd", "the fixed proposal is N(0, state_sd^2) in every coordinate", "", "positive"},
+            {"at_times", "t of the fixed proposal: a count, [LOW,HIGH] or JSON (docs/extensions.md)", "", "times"}},
+           make_fixed_proposal},
+          {"predictive", "states of a few prior-predictive series, plus noise; costs their transitions",
+           describe_fields<PredictiveSettings>(), make_predictive_proposal},
+          {"target", "states of given series (--target), plus noise", describe_fields<TargetSettings>(),
+           make_target_proposal},
+          {"rollout", "initial states carried on with a fresh theta at each transition",
+           describe_fields<RolloutSettings>(), make_rollout_proposal},
+      });
   return registry;
 }
 
@@ -62,19 +64,26 @@ std::string StatePool::fingerprint() const {
   return fmt::format("{:016x}", hash);
 }
 
-StatePool pool_states(std::string_view function, std::span<const Matrix> series, double noise, bool non_negative) {
+StatePool pool_states(std::string_view function, std::span<const Matrix> series, std::size_t order, double noise,
+                      bool non_negative, std::span<const std::vector<double>> series_times) {
   std::vector<double> values, times;
   std::size_t states = 0;
-  for (const Matrix& one : series) {
+  for (std::size_t s = 0; s < series.size(); ++s) {
+    const Matrix& one = series[s];
+    const bool timed = s < series_times.size() && series_times[s].size() == one.rows();
     states = one.cols();
-    for (std::size_t t = 0; t < one.rows(); ++t) {
-      if (!std::ranges::all_of(one.row(t), [](double x) { return std::isfinite(x); })) continue;
-      values.insert(values.end(), one.row(t).begin(), one.row(t).end());
-      times.push_back(static_cast<double>(t));
+    for (std::size_t t = order - 1; t < one.rows(); ++t) {
+      const std::size_t first = t + 1 - order;
+      const auto window = one.values().subspan(first * states, order * states);
+      if (!std::ranges::all_of(window, [](double x) { return std::isfinite(x); })) continue;
+      for (std::size_t j = 0; j < order; ++j) {  // latest first
+        values.insert(values.end(), one.row(t - j).begin(), one.row(t - j).end());
+      }
+      times.push_back(timed ? series_times[s][t] : static_cast<double>(t));
     }
   }
   check::at_least(function, "the number of finite states to propose", times.size(), std::size_t{1});
-  Matrix pool(times.size(), states);
+  Matrix pool(times.size(), order * states);
   std::ranges::copy(values, pool.values().begin());
   return StatePool(std::move(pool), std::move(times), noise, non_negative);
 }

@@ -24,7 +24,7 @@ class Proposal {
  public:
   virtual ~Proposal() = default;
 
-  /// A state for every lane, and its t if `time` is not null (padded as the block is).
+  /// The m last states of every lane, latest first, and the latest one's t if `time` is not null (padded as the block).
   virtual void draw(Stream& stream, StateBlock state, double* time) const = 0;
   /// How many transitions in a row a drawn state is carried on for, each with a fresh θ; 1 = every state is drawn.
   virtual std::size_t rounds() const { return 1; }
@@ -39,8 +39,9 @@ using ProposalPtr = std::shared_ptr<const Proposal>;
 /// What a proposal may be made of.
 struct ProposalContext {
   const Model& model;
-  Streams streams;                  // of the run: a proposal uses streams.stream("proposal", …)
-  std::vector<Matrix> target = {};  // given series, row t = x^t: for the target proposal
+  Streams streams;                                     // of the run: a proposal uses streams.stream("proposal", …)
+  std::vector<Matrix> target = {};                     // given series, row t = x^t: for the target proposal
+  std::vector<std::vector<double>> target_times = {};  // of their rows; a series without them counts from 0
 };
 
 struct ProposalEntry {
@@ -55,7 +56,8 @@ const Registry<ProposalEntry>& proposals();
 /// The proposal of a description.
 ProposalPtr make_proposal(std::string_view function, const nlohmann::json& description, const ProposalContext& context);
 
-/// Pooled states with noise around them: what the predictive and the target proposal have in common.
+/// Pooled states with noise around them: what the predictive and the target proposal have in common. For a chain of
+/// order m, one of them is m states in a row.
 class StatePool {
  public:
   StatePool(Matrix states, std::vector<double> times, double noise, bool non_negative);
@@ -73,8 +75,9 @@ class StatePool {
   bool non_negative_;
 };
 
-/// Pools the finite states of series; `function` names the caller if there is none.
-StatePool pool_states(std::string_view function, std::span<const Matrix> series, double noise, bool non_negative);
+/// Pools the finite states of series, `order` in a row; `function` names the caller if there is none.
+StatePool pool_states(std::string_view function, std::span<const Matrix> series, std::size_t order, double noise,
+                      bool non_negative, std::span<const std::vector<double>> times = {});
 
 // The makers, one file each.
 ProposalPtr make_fixed_proposal(const nlohmann::json& settings, const ProposalContext& context);

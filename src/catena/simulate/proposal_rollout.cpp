@@ -2,6 +2,8 @@
 // so that x^t is reached by the simulator itself and yet independent of the θ that moves it next (the paper's scheme
 // for the Kolmogorov flow). Every transition is a training transition, so the proposal costs nothing.
 
+#include <algorithm>
+
 #include "catena/core/check.h"
 #include "catena/simulate/proposal.h"
 
@@ -12,14 +14,18 @@ namespace {
 class Rollout final : public Proposal {
  public:
   Rollout(RolloutSettings settings, const Model& model)
-      : settings_(settings), states_(model.simulator.states()), initial_state_(model.initial_state) {}
+      : settings_(settings), first_(static_cast<double>(model.simulator.order) - 1), model_(model) {}
   void draw(Stream& stream, StateBlock state, double* time) const override {
-    std::vector<double> one(states_);
-    for (std::size_t l = 0; l < state.lanes; ++l) {
-      initial_state_(stream, one);
-      for (std::size_t i = 0; i < states_; ++i) state(i, l) = one[i];
-      if (time != nullptr) time[l] = 0;
+    if (!model_.initial_given_theta) {
+      model_.draw_initial({}, stream, state);
+    } else {  // the initial state of a θ which moves nothing afterwards
+      StateLanes theta(model_.prior.size(), state.lanes), own(state.features, state.lanes);
+      model_.prior.sample_theta(stream, theta);
+      model_.draw_initial(theta, stream, own);
+      for (std::size_t i = 0; i < state.features; ++i)
+        std::copy_n(own.view().feature(i), state.lanes, state.feature(i));
     }
+    for (std::size_t l = 0; time != nullptr && l < state.lanes; ++l) time[l] = first_;
   }
   std::size_t rounds() const override { return static_cast<std::size_t>(settings_.length); }
   nlohmann::json to_json() const override {
@@ -30,15 +36,14 @@ class Rollout final : public Proposal {
 
  private:
   RolloutSettings settings_;
-  std::size_t states_;
-  std::function<void(Stream&, std::span<double>)> initial_state_;
+  double first_;  // t of the last of the initial states
+  Model model_;
 };
 
 }  // namespace
 
 ProposalPtr make_rollout_proposal(const nlohmann::json& settings, const ProposalContext& context) {
-  check::that(static_cast<bool>(context.model.initial_state), "rollout proposal", "the model's initial state",
-              "missing", "given");
+  check::that(context.model.has_initial_state(), "rollout proposal", "the model's initial state", "missing", "given");
   return std::make_shared<Rollout>(from_json<RolloutSettings>("rollout proposal", settings), context.model);
 }
 

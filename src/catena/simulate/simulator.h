@@ -18,12 +18,13 @@
 
 namespace catena::simulate {
 
-/// What one transition may depend on: θ [d × lanes], x^t [n × lanes], and t (one value per lane, padded as the blocks
-/// are; null unless the simulator says that it uses time).
+/// What one transition may depend on: θ [d × lanes], the m last states x^t, x^(t−1), … [mn × lanes, latest first], and
+/// t and Δt (one value per lane, padded as the blocks are; null unless the simulator says that it uses them).
 struct StepInput {
   ConstStateBlock theta;
   ConstStateBlock state;
   const double* time = nullptr;
+  const double* step = nullptr;
 };
 
 /// Anything that can make one transition: step(input, stream, next) writes x^(t+1) for every lane of `next`, drawing
@@ -41,18 +42,29 @@ struct Simulator {
   std::vector<std::string> state_names;      // n of them
   bool uses_time = false;
   std::function<void(const StepInput&, Stream&, StateBlock)> step;
+  std::size_t order = 1;   // m: how many of the last states a transition depends on
+  bool uses_step = false;  // a transition takes the time Δt that it is given; else it is one step, Δt = 1
 
   std::size_t parameters() const { return parameter_names.size(); }
   std::size_t states() const { return state_names.size(); }
+  std::size_t window() const { return order * states(); }  ///< mn
 };
+
+/// The m last states one transition later: x^(t+1) in front, the oldest gone. First `next.lanes` lanes.
+void advance_window(StateBlock window, ConstStateBlock next);
 
 /// Makes a simulator of any stepper; the simulator keeps a copy of it.
 template <Stepper S>
 Simulator make_simulator(std::string name, std::vector<std::string> parameter_names,
                          std::vector<std::string> state_names, S stepper, bool uses_time = false) {
   auto kept = std::make_shared<const S>(std::move(stepper));
-  return {std::move(name), std::move(parameter_names), std::move(state_names), uses_time,
-          [kept](const StepInput& input, Stream& stream, StateBlock next) { kept->step(input, stream, next); }};
+  return {std::move(name),
+          std::move(parameter_names),
+          std::move(state_names),
+          uses_time,
+          [kept](const StepInput& input, Stream& stream, StateBlock next) { kept->step(input, stream, next); },
+          /*order=*/1,
+          /*uses_step=*/false};
 }
 
 /// prefix_1, prefix_2, …, prefix_count.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "catena/core/check.h"
 
@@ -11,13 +12,6 @@ namespace {
 
 constexpr std::size_t least_lanes = 16;  // a whole vector of padding (core/array.h)
 
-/// rows(r, i) = lanes(i, r): the transpose of `count` lanes.
-void copy_rows(ConstStateBlock lanes, std::size_t count, MatrixView rows) {
-  for (std::size_t l = 0; l < count; ++l) {
-    for (std::size_t i = 0; i < rows.cols; ++i) rows(l, i) = lanes(i, l);
-  }
-}
-
 bool lane_is_finite(ConstStateBlock block, std::size_t l) {
   for (std::size_t i = 0; i < block.features; ++i) {
     if (!std::isfinite(block(i, l))) return false;
@@ -25,21 +19,178 @@ bool lane_is_finite(ConstStateBlock block, std::size_t l) {
   return true;
 }
 
+void copy_lanes(ConstStateBlock from, StateBlock to) {
+  for (std::size_t i = 0; i < to.features; ++i) std::copy_n(from.feature(i), to.lanes, to.feature(i));
+}
+
+RecordShape shape_of(const Model& model, const RecordPlan& plan) {
+  const Simulator& simulator = model.simulator;
+  RecordShape shape{.states = simulator.states(), .order = simulator.order, .block = plan.block};
+  if (plan.initial) {
+    check::that(static_cast<bool>(model.initial_given_theta), "simulate", "the initial state of this simulator",
+                "independent of theta", "declared as a function of theta to be learned");
+    check::that(plan.block == 1 && !plan.varying_steps, "simulate", "the plan of initial states",
+                "one with blocks or steps", "without them: they are for transitions");
+    shape.block = simulator.order;
+    shape.order = 0;
+    return shape;
+  }
+  check::at_least("simulate", "block", plan.block, std::size_t{1});
+  if (plan.varying_steps) {
+    check::that(plan.block == 1, "simulate", "block", plan.block, "1 where steps vary");
+    check::that(simulator.order == 1, "simulate", "the order of the chain", simulator.order,
+                "1 where steps vary: over a gap, earlier states are not enough");
+  }
+  shape.time = simulator.uses_time;
+  shape.step = plan.varying_steps;
+  return shape;
+}
+
 }  // namespace
 
-TransitionSource::TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, std::size_t lanes)
+TransitionLanes::TransitionLanes(const Model& model, std::size_t lanes, const RecordShape& shape)
+    : z(model.simulator.parameters(), lanes),
+      theta(model.simulator.parameters(), lanes),
+      x(shape.condition(), lanes),
+      x_next(shape.target(), lanes),
+      window(shape.plain() ? 0 : model.simulator.window(), lanes),
+      next(shape.plain() ? 0 : shape.states, lanes),
+      restart(shape.condition(), 1),
+      time(padded_lanes(lanes), 0.0),
+      step(padded_lanes(lanes), 1.0),
+      now(padded_lanes(lanes), 0.0),
+      row(shape.step ? lanes : 0) {}
+
+TransitionLanes::TransitionLanes(const Model& model, std::size_t lanes)
+    : TransitionLanes(
+          model, lanes,
+          {.states = model.simulator.states(), .order = model.simulator.order, .time = model.simulator.uses_time}) {}
+
+StepPlan::StepPlan(const RecordPlan& plan, const Model& model)
+    : varying_(plan.varying_steps), own_step_(model.simulator.uses_step), range_(plan.steps) {
+  if (!varying_ || own_step_) return;
+  const auto whole = [](double value) { return value == std::floor(value) && value >= 1 && value <= 1e6; };
+  check::that(whole(range_.low) && whole(range_.high), "simulate", "the range of steps",
+              fmt::format("{}..{}", range_.low, range_.high),
+              "whole numbers: this simulator does not declare a step of its own");
+  low_ = static_cast<std::size_t>(range_.low);
+  count_ = static_cast<std::size_t>(range_.high) - low_ + 1;
+}
+
+double StepPlan::draw(Stream& stream) const { return range_.low + (range_.high - range_.low) * stream.uniform(); }
+
+std::uint64_t StepPlan::cost_of(std::uint64_t rows, std::size_t block) const {
+  if (!whole()) return rows * block;
+  const auto sum = [&](std::uint64_t terms) { return terms * low_ + terms * (terms - (terms > 0 ? 1 : 0)) / 2; };
+  return rows / count_ * sum(count_) + sum(rows % count_);
+}
+
+std::uint64_t StepPlan::rows_for(std::uint64_t budget, std::size_t block) const {
+  if (!whole()) return budget / block;
+  const std::uint64_t cycle = cost_of(count_, block);
+  std::uint64_t rows = budget / cycle * count_;
+  while (cost_of(rows + 1, block) <= budget) ++rows;
+  return rows;
+}
+
+TransitionSource::TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, std::size_t lanes,
+                                   const RecordPlan& plan)
     : model_(model),
       proposal_(std::move(proposal)),
       streams_(streams),
-      lanes_(std::max(least_lanes, lanes / proposal_->rounds() / least_lanes * least_lanes)) {
+      shape_(shape_of(model, plan)),
+      steps_(plan, model),
+      lanes_(std::max(least_lanes, lanes / rounds() / least_lanes * least_lanes)) {
   CATENA_ASSERT(model.prior.size() == model.simulator.parameters());
+  CATENA_ASSERT(proposal_ || shape_.initial());
+}
+
+void TransitionSource::make_records(Stream& stream, std::uint64_t first_row, std::size_t count,
+                                    TransitionLanes& lanes) const {
+  if (shape_.initial()) {
+    // The states stand in the record as they follow each other; a window has the latest first.
+    const StateBlock window = first_lanes(lanes.window.view(), count);
+    model_.draw_initial(first_lanes(lanes.theta.view(), count), stream, window);
+    for (std::size_t j = 0; j < shape_.block; ++j) {
+      const std::size_t n = shape_.states, from = (shape_.block - 1 - j) * n;
+      copy_lanes(window.slice_features(from, from + n),
+                 first_lanes(lanes.x_next.view().slice_features(j * n, (j + 1) * n), count));
+    }
+  } else if (steps_.whole()) {
+    make_long_steps(stream, first_row, count, lanes);
+  } else if (shape_.block > 1) {
+    make_sequence(stream, count, lanes);
+  } else {
+    make_plain(stream, count, lanes);
+  }
+}
+
+void TransitionSource::make_plain(Stream& stream, std::size_t count, TransitionLanes& lanes) const {
+  if (steps_.varying()) {
+    for (std::size_t l = 0; l < count; ++l) {
+      lanes.step[l] = steps_.draw(stream);
+      lanes.row[l] = l;
+    }
+  }
+  model_.simulator.step(
+      {first_lanes(lanes.theta.view(), count), first_lanes(lanes.x.view(), count),
+       shape_.time ? lanes.time.data() : nullptr, model_.simulator.uses_step ? lanes.step.data() : nullptr},
+      stream, first_lanes(lanes.x_next.view(), count));
+}
+
+/// M steps in a row, each of which is part of the record.
+void TransitionSource::make_sequence(Stream& stream, std::size_t count, TransitionLanes& lanes) const {
+  const StateBlock window = first_lanes(lanes.window.view(), count), next = first_lanes(lanes.next.view(), count);
+  copy_lanes(first_lanes(lanes.x.view(), count), window);
+  std::copy_n(lanes.time.begin(), count, lanes.now.begin());
+  for (std::size_t j = 0; j < shape_.block; ++j) {
+    model_.simulator.step({first_lanes(lanes.theta.view(), count), window, shape_.time ? lanes.now.data() : nullptr,
+                           model_.simulator.uses_step ? lanes.step.data() : nullptr},
+                          stream, next);
+    const std::size_t n = shape_.states;
+    copy_lanes(next, first_lanes(lanes.x_next.view().slice_features(j * n, (j + 1) * n), count));
+    advance_window(window, next);
+    for (std::size_t l = 0; l < count; ++l) lanes.now[l] += 1;
+  }
+}
+
+/// Δ steps in a row, of which the last counts. Lanes are in the order of falling Δ, so that those which still move are
+/// the first ones, and nothing is simulated that no record needs.
+void TransitionSource::make_long_steps(Stream& stream, std::uint64_t first_row, std::size_t count,
+                                       TransitionLanes& lanes) const {
+  const auto rows = std::span(lanes.row).first(count);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  std::ranges::stable_sort(rows, std::ranges::greater(), [&](std::size_t r) { return steps_.of_row(first_row + r); });
+  for (std::size_t l = 0; l < count; ++l) lanes.step[l] = static_cast<double>(steps_.of_row(first_row + rows[l]));
+  const StateBlock window = first_lanes(lanes.window.view(), count);
+  copy_lanes(first_lanes(lanes.x.view(), count), window);
+  std::copy_n(lanes.time.begin(), count, lanes.now.begin());
+  std::size_t moving = count;
+  for (double made = 0;; ++made) {
+    while (moving > 0 && lanes.step[moving - 1] <= made) --moving;
+    if (moving == 0) break;
+    // Into a block of its own: vectors run past the last lane, and lanes that have arrived must stay as they are.
+    const StateBlock next = first_lanes(lanes.next.view(), moving);
+    model_.simulator.step({first_lanes(lanes.theta.view(), moving), first_lanes(window, moving),
+                           shape_.time ? lanes.now.data() : nullptr},
+                          stream, next);
+    advance_window(first_lanes(window, moving), next);
+    for (std::size_t l = 0; l < moving; ++l) lanes.now[l] += 1;
+  }
+  copy_lanes(window, first_lanes(lanes.x_next.view(), count));
 }
 
 void TransitionSource::carry_on(Stream& stream, TransitionLanes& lanes) const {
+  const std::size_t n = shape_.states;
   for (std::size_t l = 0; l < lanes_; ++l) {
     if (lane_is_finite(lanes.x_next, l)) {
-      for (std::size_t i = 0; i < lanes.x.coordinates(); ++i) lanes.x(i, l) = lanes.x_next(i, l);
-      lanes.time[l] += 1;
+      // The last states of the record before, latest first: of x^(t+M), …, x^(t+1), x^t, … the first m.
+      for (std::size_t i = shape_.condition(); i-- > 0;) {
+        const std::size_t back = i / n;
+        lanes.x(i, l) = back < shape_.block ? lanes.x_next((shape_.block - 1 - back) * n + i % n, l)
+                                            : lanes.x(i - shape_.block * n, l);
+      }
+      lanes.time[l] += steps_.varying() ? lanes.step[l] : static_cast<double>(shape_.block);
     } else {
       double time[16] = {};
       proposal_->draw(stream, lanes.restart, time);
@@ -51,14 +202,21 @@ void TransitionSource::carry_on(Stream& stream, TransitionLanes& lanes) const {
 
 std::size_t TransitionSource::make_block(std::size_t block, TransitionLanes& lanes, const TransitionRows& rows) const {
   std::size_t done = 0, invalid = 0;
-  make_block(block, rows.x.rows, lanes, [&](const TransitionLanes& made, std::size_t count) {
+  make_block(block, rows.x_next.rows, lanes, [&](const TransitionLanes& made, std::size_t count) {
     const TransitionRows part = rows.slice(done, done + count);
-    copy_rows(made.z, count, part.z);
-    copy_rows(made.theta, count, part.theta);
-    copy_rows(made.x, count, part.x);
-    copy_rows(made.x_next, count, part.x_next);
+    const auto row_of = [&](std::size_t l) { return made.row.empty() ? l : made.row[l]; };
+    const auto copy_rows = [&](ConstStateBlock from, MatrixView to) {
+      for (std::size_t l = 0; l < count; ++l) {
+        for (std::size_t i = 0; i < to.cols; ++i) to(row_of(l), i) = from(i, l);
+      }
+    };
+    copy_rows(made.z, part.z);
+    copy_rows(made.theta, part.theta);
+    copy_rows(made.x, part.x);
+    copy_rows(made.x_next, part.x_next);
     for (std::size_t l = 0; l < count; ++l) {
-      if (part.time.cols > 0) part.time(l, 0) = made.time[l];
+      if (part.time.cols > 0) part.time(row_of(l), 0) = made.time[l];
+      if (part.step.cols > 0) part.step(row_of(l), 0) = made.step[l];
       invalid += lane_is_finite(made.x_next, l) ? 0U : 1U;
     }
     done += count;

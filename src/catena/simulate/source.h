@@ -1,38 +1,61 @@
-/// Where training transitions come from: blocks of a fixed size, each a function of (seed, block number) alone, so that
+/// Where training records come from: blocks of a fixed size, each a function of (seed, block number) alone, so that
 /// the data do not depend on threads, on chunks or on where work was resumed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "catena/core/array.h"
 #include "catena/core/random.h"
 #include "catena/simulate/model.h"
 #include "catena/simulate/proposal.h"
+#include "catena/simulate/record.h"
 
 namespace catena::simulate {
 
-/// Transitions as rows: one (z, θ, x^t, x^(t+1), t) per row. `time` has no column unless the simulator uses it.
+/// Records as rows: (z, θ, x^t …, x^(t+1) …, t, Δ). `time` and `step` have no column unless records have their own.
 struct TransitionRows {
-  MatrixView z, theta, x, x_next, time;
+  MatrixView z, theta, x, x_next, time, step = {};
 
   TransitionRows slice(std::size_t begin, std::size_t end) const {
-    return {z.slice_rows(begin, end), theta.slice_rows(begin, end), x.slice_rows(begin, end),
-            x_next.slice_rows(begin, end), time.slice_rows(begin, end)};
+    return {z.slice_rows(begin, end),      theta.slice_rows(begin, end), x.slice_rows(begin, end),
+            x_next.slice_rows(begin, end), time.slice_rows(begin, end),  step.slice_rows(begin, end)};
   }
 };
 
 /// Lanes that one thread works on, made once and used for block after block.
 struct TransitionLanes {
-  TransitionLanes(const Model& model, std::size_t lanes)
-      : z(model.simulator.parameters(), lanes),
-        theta(model.simulator.parameters(), lanes),
-        x(model.simulator.states(), lanes),
-        x_next(model.simulator.states(), lanes),
-        restart(model.simulator.states(), 1),
-        time(padded_lanes(lanes), 0.0) {}
-  StateLanes z, theta, x, x_next, restart;
-  AlignedVector<double> time;
+  TransitionLanes(const Model& model, std::size_t lanes, const RecordShape& shape);
+  /// For plain transitions.
+  TransitionLanes(const Model& model, std::size_t lanes);
+
+  StateLanes z, theta;
+  StateLanes x, x_next;                   // mn and Mn numbers
+  StateLanes window, next, restart;       // where inner steps are made; a new start of one lane
+  AlignedVector<double> time, step, now;  // t and Δ of each lane; t of an inner step
+  std::vector<std::size_t> row;           // the row of each lane within its round, where lanes are not in order
+};
+
+/// Which steps Δ records take, row by row. Whole steps are made by that many inner ones, and rows take the numbers of
+/// the range in turn, so that what they cost is known beforehand: row r takes low + r mod (high − low + 1).
+class StepPlan {
+ public:
+  StepPlan() = default;  ///< every step is 1
+  StepPlan(const RecordPlan& plan, const Model& model);
+
+  bool varying() const { return varying_; }
+  bool whole() const { return varying_ && !own_step_; }
+  std::size_t of_row(std::uint64_t row) const { return low_ + static_cast<std::size_t>(row % count_); }
+  double draw(Stream& stream) const;  ///< of a simulator with steps of its own
+  /// How many records `budget` inner steps are enough for, each of `block` of them if steps do not vary.
+  std::uint64_t rows_for(std::uint64_t budget, std::size_t block) const;
+  std::uint64_t cost_of(std::uint64_t rows, std::size_t block) const;
+
+ private:
+  bool varying_ = false, own_step_ = false;
+  std::size_t low_ = 1, count_ = 1;
+  StepRange range_;
 };
 
 // Enough lanes to keep vectors and random numbers in whole chunks, few enough for the second cache.
@@ -40,16 +63,22 @@ inline constexpr std::size_t usual_lanes = 1024;
 
 class TransitionSource {
  public:
-  /// `model` must outlive the source. `lanes` simulations move together, or fewer where the proposal has rounds.
-  TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, std::size_t lanes = usual_lanes);
+  /// `model` must outlive the source. `lanes` simulations move together, or fewer where the proposal has rounds. The
+  /// proposal may be null if only initial states are asked for.
+  TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, std::size_t lanes = usual_lanes,
+                   const RecordPlan& plan = {});
 
   const Model& model() const { return model_; }
-  const Proposal& proposal() const { return *proposal_; }
+  /// Transitions that the proposal has cost.
+  std::uint64_t proposal_cost() const { return proposal_ ? proposal_->cost() : 0; }
+  nlohmann::json proposal_json() const { return proposal_ ? proposal_->to_json() : nlohmann::json(); }
+  const RecordShape& shape() const { return shape_; }
+  const StepPlan& steps() const { return steps_; }
   /// Rows of every block but the last.
-  std::size_t block_rows() const { return lanes_ * proposal_->rounds(); }
+  std::size_t block_rows() const { return lanes_ * rounds(); }
   std::size_t lanes() const { return lanes_; }
 
-  /// The transitions of one block, in lanes and round by round: after each round, visit(lanes, count) sees `count` of
+  /// The records of one block, in lanes and round by round: after each round, visit(lanes, count) sees `count` of
   /// them. `rows` is block_rows(), or less in the last block.
   template <class Visit>
   void make_block(std::size_t block, std::size_t rows, TransitionLanes& lanes, Visit&& visit) const;
@@ -58,29 +87,38 @@ class TransitionSource {
   std::size_t make_block(std::size_t block, TransitionLanes& lanes, const TransitionRows& rows) const;
 
  private:
+  std::size_t rounds() const { return proposal_ ? proposal_->rounds() : 1; }
+  /// x^(t+1), … of `count` lanes whose θ, x^t and t are there; `first_row` is the number of the first one's row.
+  void make_records(Stream& stream, std::uint64_t first_row, std::size_t count, TransitionLanes& lanes) const;
+  void make_plain(Stream& stream, std::size_t count, TransitionLanes& lanes) const;
+  void make_sequence(Stream& stream, std::size_t count, TransitionLanes& lanes) const;
+  void make_long_steps(Stream& stream, std::uint64_t first_row, std::size_t count, TransitionLanes& lanes) const;
   /// Where a rollout goes on: x ← x', or a new initial state for a lane that left the finite numbers.
   void carry_on(Stream& stream, TransitionLanes& lanes) const;
 
   const Model& model_;
   ProposalPtr proposal_;
   Streams streams_;
+  RecordShape shape_;
+  StepPlan steps_;
   std::size_t lanes_;
 };
 
 template <class Visit>
 void TransitionSource::make_block(std::size_t block, std::size_t rows, TransitionLanes& lanes, Visit&& visit) const {
   Stream stream = streams_.stream("simulate", block);
-  double* time = model_.simulator.uses_time ? lanes.time.data() : nullptr;
+  double* time = shape_.time ? lanes.time.data() : nullptr;
   for (std::size_t done = 0; done < rows;) {
     const std::size_t count = std::min(lanes_, rows - done);
-    if (done == 0) {
-      proposal_->draw(stream, first_lanes(lanes.x.view(), count), time);
-    } else {
-      carry_on(stream, lanes);
+    if (!shape_.initial()) {
+      if (done == 0) {
+        proposal_->draw(stream, first_lanes(lanes.x.view(), count), time);
+      } else {
+        carry_on(stream, lanes);
+      }
     }
-    const StateBlock theta = first_lanes(lanes.theta.view(), count), x_next = first_lanes(lanes.x_next.view(), count);
-    model_.prior.sample(stream, first_lanes(lanes.z.view(), count), theta);
-    model_.simulator.step({theta, first_lanes(lanes.x.view(), count), time}, stream, x_next);
+    model_.prior.sample(stream, first_lanes(lanes.z.view(), count), first_lanes(lanes.theta.view(), count));
+    make_records(stream, block * block_rows() + done, count, lanes);
     visit(lanes, count);
     done += count;
   }

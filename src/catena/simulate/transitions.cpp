@@ -13,24 +13,36 @@ namespace catena::simulate {
 PreparedPlan::PreparedPlan(const Model& model, const SimulationPlan& plan)
     : max_invalid(plan.max_invalid),
       chunk_rows(plan.chunk_rows),
-      source(model, proposal_of(model, plan), Streams(plan.seed), plan.lanes) {
+      source(model, proposal_of(model, plan), Streams(plan.seed), plan.lanes, plan.records) {
   constexpr std::string_view function = "simulate";
   check::between(function, "max_invalid", plan.max_invalid, 0.0, 1.0);
-  const std::uint64_t cost = source.proposal().cost();
+  const std::uint64_t cost = source.proposal_cost();
   check::that(plan.budget > cost, function, "budget", plan.budget,
               cost == 0 ? std::string("at least 1") : fmt::format("more than {}, what the proposal costs", cost));
-  rows = plan.budget - cost;
+  rows = source.steps().rows_for(plan.budget - cost, source.shape().block);
+  check::that(rows > 0, function, "budget", plan.budget, "enough for one record");
   provenance = {{"catena_version", version()}, {"model", model.simulator.name},
-                {"options", plan.options},     {"proposal", source.proposal().to_json()},
+                {"options", plan.options},     {"proposal", source.proposal_json()},
                 {"proposal_cost", cost},       {"seed", plan.seed},
                 {"budget", plan.budget}};
   if (plan.lanes != usual_lanes) provenance["lanes"] = plan.lanes;
+  if (source.shape().plain()) return;
+  provenance["records"] = source.shape().to_json();
+  provenance["inner_steps"] = source.steps().cost_of(rows, source.shape().block);
+  if (!plan.records.varying_steps) return;
+  provenance["steps"] = {plan.records.steps.low, plan.records.steps.high};
+  provenance["own_steps"] = model.simulator.uses_step;
 }
 
 ProposalPtr PreparedPlan::proposal_of(const Model& model, const SimulationPlan& plan) {
+  if (plan.records.initial) {
+    check::that(plan.proposal.is_null() && !plan.own_proposal, "simulate", "the proposal of initial states",
+                plan.proposal.dump(), "left out: nothing comes before them");
+    return nullptr;
+  }
   if (plan.own_proposal) return plan.own_proposal;
   const nlohmann::json& description = plan.proposal.is_null() ? model.proposal : plan.proposal;
-  return make_proposal("simulate", description, {model, Streams(plan.seed), plan.target});
+  return make_proposal("simulate", description, {model, Streams(plan.seed), plan.target, plan.target_times});
 }
 
 void PreparedPlan::check_invalid(std::uint64_t invalid) const {
@@ -45,9 +57,9 @@ void PreparedPlan::check_invalid(std::uint64_t invalid) const {
 
 void PreparedPlan::make_blocks(std::size_t first_block, const TransitionRows& to, std::vector<std::size_t>& invalid,
                                std::size_t index, LanesPerThread& lanes) const {
-  const std::size_t begin = index * source.block_rows(), end = std::min(to.x.rows, begin + source.block_rows());
+  const std::size_t begin = index * source.block_rows(), end = std::min(to.x_next.rows, begin + source.block_rows());
   auto& mine = lanes[static_cast<std::size_t>(Parallel::worker())];
-  if (!mine) mine = std::make_unique<TransitionLanes>(source.model(), source.lanes());
+  if (!mine) mine = std::make_unique<TransitionLanes>(source.model(), source.lanes(), source.shape());
   invalid[index] = source.make_block(first_block + index, *mine, to.slice(begin, end));
 }
 
@@ -60,7 +72,7 @@ std::size_t drop_invalid_rows(const TransitionRows& rows) {
   for (std::size_t r = 0; r < rows.x_next.rows; ++r) {
     if (!row_is_finite(rows.x_next, r)) continue;
     if (kept != r) {
-      for (const MatrixView& part : {rows.z, rows.theta, rows.x, rows.x_next, rows.time}) {
+      for (const MatrixView& part : {rows.z, rows.theta, rows.x, rows.x_next, rows.time, rows.step}) {
         std::ranges::copy(part.row(r), part.row(kept).begin());
       }
     }
@@ -69,14 +81,23 @@ std::size_t drop_invalid_rows(const TransitionRows& rows) {
   return kept;
 }
 
-TransitionBuffer::TransitionBuffer(const Model& model, std::size_t rows)
-    : z(rows, model.simulator.parameters()),
-      theta(rows, model.simulator.parameters()),
-      x(rows, model.simulator.states()),
-      x_next(rows, model.simulator.states()),
-      time(rows, model.simulator.uses_time ? 1 : 0) {}
+TransitionBuffer::TransitionBuffer(const RecordShape& shape, std::size_t parameters, std::size_t rows)
+    : z(rows, parameters),
+      theta(rows, parameters),
+      x(rows, shape.condition()),
+      x_next(rows, shape.target()),
+      time(rows, shape.time ? 1 : 0),
+      step(rows, shape.step ? 1 : 0) {}
 
-TransitionRows TransitionBuffer::view() { return {z.view(), theta.view(), x.view(), x_next.view(), time.view()}; }
+TransitionRows TransitionBuffer::view() {
+  return {z.view(), theta.view(), x.view(), x_next.view(), time.view(), step.view()};
+}
+
+RecordShape TransitionSet::shape() const {
+  const std::size_t n = state_names.size();
+  return {
+      .states = n, .order = x.cols() / n, .block = x_next.cols() / n, .time = time.cols() > 0, .step = step.cols() > 0};
+}
 
 namespace {
 
@@ -92,7 +113,7 @@ Matrix first_rows(Matrix matrix, std::size_t rows) {
 
 TransitionSet simulate(const Model& model, const SimulationPlan& plan, const Parallel& parallel, Progress& progress) {
   const PreparedPlan prepared(model, plan);
-  TransitionBuffer buffer(model, prepared.rows);
+  TransitionBuffer buffer = prepared.buffer(prepared.rows);
   const TransitionRows rows = buffer.view();
   const std::size_t block_rows = prepared.source.block_rows();
   std::vector<std::size_t> invalid((prepared.rows + block_rows - 1) / block_rows);
@@ -114,6 +135,7 @@ TransitionSet simulate(const Model& model, const SimulationPlan& plan, const Par
   set.x = first_rows(std::move(buffer.x), kept);
   set.x_next = first_rows(std::move(buffer.x_next), kept);
   set.time = first_rows(std::move(buffer.time), kept);
+  set.step = first_rows(std::move(buffer.step), kept);
   set.prior = model.prior;
   set.state_names = model.simulator.state_names;
   set.provenance = prepared.provenance;

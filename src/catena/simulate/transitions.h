@@ -1,6 +1,6 @@
-/// Transition sets: the training data (z, θ, x^t, x^(t+1)) with the prior and the record of how they were made; in
-/// memory or as a netCDF file, which may be larger than memory. The same plan gives the same data on any number of
-/// threads, in either form, and after any number of interruptions.
+/// Transition sets: the training data, records (z, θ, x^t, x^(t+1)) of one shape (record.h), with the prior and a note
+/// of how they were made; in memory or as a netCDF file, which may be larger than memory. The same plan gives the same
+/// data on any number of threads, in either form, and after any number of interruptions.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,25 @@
 #include "catena/files/netcdf_rows.h"
 #include "catena/simulate/model.h"
 #include "catena/simulate/prior.h"
+#include "catena/simulate/record.h"
 #include "catena/simulate/source.h"
 
 namespace catena::simulate {
 
 struct TransitionSet {
   Matrix z, theta;   // N × d
-  Matrix x, x_next;  // N × n
+  Matrix x, x_next;  // N × mn and N × Mn
   Matrix time;       // N × 1, or N × 0 if the simulator does not use time
+  Matrix step;       // N × 1, or without columns if all steps are 1
   Prior prior;       // with the parameters' names
   std::vector<std::string> state_names;
   nlohmann::json provenance;  // what made it: model, options, proposal, its cost, seed, budget, invalid rows, version
 
-  std::size_t size() const { return x.rows(); }
+  std::size_t size() const { return x_next.rows(); }
+  RecordShape shape() const;
+  RecordView record(std::size_t r) const {
+    return {x.row(r), x_next.row(r), time.cols() > 0 ? time(r, 0) : 0, step.cols() > 0 ? step(r, 0) : 1};
+  }
 };
 
 /// What to simulate. Everything that decides about the data is here.
@@ -36,19 +42,21 @@ struct SimulationPlan {
   nlohmann::json proposal;          // null: the model's default
   ProposalPtr own_proposal = {};    // one that no description makes (Python's callables), instead
   std::vector<Matrix> target = {};  // series for the target proposal
-  std::uint64_t budget = 10000;     // transitions in all, the proposal's cost included
+  std::uint64_t budget = 10000;     // transitions in all, the inner ones of a record and the proposal's cost included
   std::uint64_t seed = 0;
   double max_invalid = 0.1;  // the largest share of non-finite transitions that is not an error
   nlohmann::json options = nlohmann::json::object();  // of the task, for the record
   std::size_t lanes = usual_lanes;  // simulations that move together: rows of one call of the simulator
   std::size_t chunk_rows = 0;       // rows after which a file is safe, for slow simulators; 0: a megabyte of them
+  RecordPlan records = {};
+  std::vector<std::vector<double>> target_times = {};  // of the rows of `target`, where they are known
 };
 
 /// How it went.
 struct SimulationInfo {
   std::uint64_t rows = 0;           // kept
   std::uint64_t invalid = 0;        // dropped: x^(t+1) was not finite
-  std::uint64_t proposal_cost = 0;  // rows + invalid + proposal_cost = budget
+  std::uint64_t proposal_cost = 0;  // with plain transitions, rows + invalid + proposal_cost = budget
   std::uint64_t resumed_rows = 0;   // found already done
   nlohmann::json provenance;
 };
@@ -67,7 +75,7 @@ class TransitionFile {
   explicit TransitionFile(const std::filesystem::path& path);
 
   std::size_t size() const { return rows_; }
-  bool uses_time() const { return has_time_; }
+  const RecordShape& shape() const { return shape_; }
   const Prior& prior() const { return prior_; }
   const std::vector<std::string>& state_names() const { return state_names_; }
   const nlohmann::json& provenance() const { return provenance_; }
@@ -80,7 +88,7 @@ class TransitionFile {
   std::vector<std::string> state_names_;
   nlohmann::json provenance_;
   std::size_t rows_ = 0;
-  bool has_time_ = false;
+  RecordShape shape_;
 };
 
 /// The whole file in memory.

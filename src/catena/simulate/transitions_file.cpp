@@ -19,24 +19,30 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kind = "transitions";
-constexpr int format_version = 1;
+// 1: plain transitions; 2: records of other shapes. What could be written as 1 still is.
+constexpr int newest_version = 2;
 constexpr std::size_t batch_bytes = std::size_t{16}
                                     << 20;  // simulated, written and made safe at a time (twice in memory)
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;  // of one chunk of the file, over all variables
 
+int format_version(const RecordShape& shape) { return shape.plain() ? 1 : 2; }
+
 /// Blocks of so many rows per `bytes`, at least one.
-std::size_t blocks_in(std::size_t bytes, std::size_t parameters, std::size_t states, std::size_t block_rows) {
-  return std::max<std::size_t>(1, bytes / (sizeof(double) * (2 * parameters + 2 * states + 1)) / block_rows);
+std::size_t blocks_in(std::size_t bytes, std::size_t parameters, const RecordShape& shape, std::size_t block_rows) {
+  const std::size_t row_bytes = sizeof(double) * (2 * parameters + shape.condition() + shape.target() + 1);
+  return std::max<std::size_t>(1, bytes / row_bytes / block_rows);
 }
 
 std::size_t blocks_in(std::size_t bytes, const PreparedPlan& prepared) {
-  const Simulator& simulator = prepared.source.model().simulator;
-  return blocks_in(bytes, simulator.parameters(), simulator.states(), prepared.source.block_rows());
+  const TransitionSource& source = prepared.source;
+  return blocks_in(bytes, source.model().prior.size(), source.shape(), source.block_rows());
 }
 
-files::RowLayout layout_of(std::size_t parameters, std::size_t states, bool uses_time, std::size_t rows,
-                           std::size_t chunk_rows) {
-  const files::Dimension parameter{"parameter", parameters}, state{"state", states};
+files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std::size_t rows, std::size_t chunk_rows) {
+  const bool plain = shape.plain();
+  const files::Dimension parameter{"parameter", parameters},
+      before{plain ? "state" : "state_before", shape.condition()},
+      after{plain ? "state" : "state_after", shape.target()};
   files::RowLayout layout;
   layout.rows = {"transition", rows};
   layout.chunk_rows = chunk_rows;
@@ -49,20 +55,20 @@ files::RowLayout layout_of(std::size_t parameters, std::size_t states, bool uses
   };
   add("z", parameter, "parameters in the space where the prior is N(0, I)");
   add("theta", parameter, "parameters");
-  add("x", state, "state before the transition");
-  add("x_next", state, "state after the transition");
-  if (uses_time) add("time", {"time_column", 1}, "t of the state before the transition");
+  if (!shape.initial()) add("x", before, plain ? "state before the transition" : "states before, latest first");
+  add("x_next", after, plain ? "state after the transition" : "states after, in their order");
+  if (shape.time) add("time", {"time_column", 1}, "t of the state before the transition");
+  if (shape.step) add("step", {"step_column", 1}, "time that the transition takes, in steps of the simulator");
   return layout;
 }
 
 /// Chunks are whole blocks: as many as the plan's rows hold, if it gives any, but no more than a megabyte.
 files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
-  const Simulator& simulator = prepared.source.model().simulator;
   std::size_t blocks = blocks_in(chunk_bytes, prepared);
   if (prepared.chunk_rows > 0) {
     blocks = std::clamp<std::size_t>(prepared.chunk_rows / prepared.source.block_rows(), 1, blocks);
   }
-  return layout_of(simulator.parameters(), simulator.states(), simulator.uses_time, rows,
+  return layout_of(prepared.source.model().prior.size(), prepared.source.shape(), rows,
                    prepared.source.block_rows() * blocks);
 }
 
@@ -73,37 +79,40 @@ std::size_t chunks_at_a_time(const PreparedPlan& prepared, std::size_t chunk_row
   return (rows + chunk_rows - 1) / chunk_rows;
 }
 
-files::Group header_of(const Prior& prior, const std::vector<std::string>& state_names,
+files::Group header_of(const Prior& prior, const std::vector<std::string>& state_names, const RecordShape& shape,
                        const nlohmann::json& provenance) {
   files::Group header;
   header.dimensions = {{"parameter", prior.size()}, {"state", state_names.size()}};
   header.variables = {{"parameter", {"parameter"}, prior.names()}, {"state", {"state"}, state_names}};
   header.attributes = {{"catena_kind", kind},
-                       {"catena_format_version", format_version},
+                       {"catena_format_version", format_version(shape)},
                        {"prior", prior.to_json().dump()},
                        {"provenance", provenance.dump()}};
+  if (!shape.plain()) header.attributes["records"] = shape.to_json().dump();
   return header;
 }
 
 files::Group header_of(const PreparedPlan& prepared) {
   const Model& model = prepared.source.model();
-  return header_of(model.prior, model.simulator.state_names, prepared.provenance);
+  return header_of(model.prior, model.simulator.state_names, prepared.source.shape(), prepared.provenance);
 }
 
 void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const TransitionRows& rows) {
   writer.write_rows("z", first_row, rows.z);
   writer.write_rows("theta", first_row, rows.theta);
-  writer.write_rows("x", first_row, rows.x);
+  if (rows.x.cols > 0) writer.write_rows("x", first_row, rows.x);
   writer.write_rows("x_next", first_row, rows.x_next);
   if (rows.time.cols > 0) writer.write_rows("time", first_row, rows.time);
+  if (rows.step.cols > 0) writer.write_rows("step", first_row, rows.step);
 }
 
 void read_batch(const files::NetcdfReader& reader, std::size_t first_row, const TransitionRows& rows) {
   reader.read_rows("z", first_row, rows.z);
   reader.read_rows("theta", first_row, rows.theta);
-  reader.read_rows("x", first_row, rows.x);
+  if (rows.x.cols > 0) reader.read_rows("x", first_row, rows.x);
   reader.read_rows("x_next", first_row, rows.x_next);
   if (rows.time.cols > 0) reader.read_rows("time", first_row, rows.time);
+  if (rows.step.cols > 0) reader.read_rows("step", first_row, rows.step);
 }
 
 fs::path with_suffix(fs::path path, std::string_view suffix) { return path += suffix; }
@@ -132,7 +141,7 @@ void for_batches(const fs::path& path, const PreparedPlan& prepared, std::size_t
   const files::NetcdfReader reader(path);
   const std::size_t batch = prepared.source.block_rows() * blocks_in(batch_bytes, prepared);
   for (std::size_t first = begin; first < end; first += batch) {
-    TransitionBuffer buffer(prepared.source.model(), std::min(batch, end - first));
+    TransitionBuffer buffer = prepared.buffer(std::min(batch, end - first));
     read_batch(reader, first, buffer.view());
     visit(buffer.view());
   }
@@ -177,7 +186,7 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
 
   // Two buffers: while one batch is simulated, the one before is written.
   const std::size_t largest = std::min(batch_rows, prepared.rows);
-  std::array<TransitionBuffer, 2> buffers{TransitionBuffer(model, largest), TransitionBuffer(model, largest)};
+  std::array<TransitionBuffer, 2> buffers{prepared.buffer(largest), prepared.buffer(largest)};
   LanesPerThread lanes(static_cast<std::size_t>(parallel.threads()));
   std::size_t waiting_begin = resumed, waiting_end = resumed;  // simulated, not yet written: rows of buffers[1 − now]
   std::size_t now = 0;
@@ -215,7 +224,7 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
   SimulationInfo info;
   info.rows = prepared.rows - invalid;
   info.invalid = invalid;
-  info.proposal_cost = prepared.source.proposal().cost();
+  info.proposal_cost = prepared.source.proposal_cost();
   info.resumed_rows = resumed;
   info.provenance = prepared.provenance;
   info.provenance["invalid"] = invalid;
@@ -244,9 +253,10 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
     throw FileError(fmt::format("{}: holds {}, not {}", path.string(), text("catena_kind"), kind));
   }
   const auto found_version = reader_.attributes().find("catena_format_version");
-  if (found_version == reader_.attributes().end() || found_version->second != format_version) {
-    throw FileError(fmt::format("{}: is of another format version than {}, which this catena reads", path.string(),
-                                format_version));
+  if (found_version == reader_.attributes().end() ||
+      (found_version->second != 1 && found_version->second != newest_version)) {
+    throw FileError(fmt::format("{}: is of another format version than 1 and {}, which this catena reads",
+                                path.string(), newest_version));
   }
   prior_ = Prior::from_json(path.string(), files::parse_json(text("prior"), path.string()));
   if (reader_.attributes().contains("provenance")) {
@@ -261,8 +271,16 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
   if (names == nullptr) throw FileError(fmt::format("{}: the names of the states are not texts", path.string()));
   state_names_ = *names;
 
-  has_time_ = has_variable(reader_, "time");
-  rows_ = reader_.info("x").dimensions.empty() ? 0 : reader_.info("x").dimensions[0].size;
+  if (found_version->second == 1) {
+    shape_.states = state_names_.size();
+    shape_.time = has_variable(reader_, "time");
+  } else {
+    shape_ = RecordShape::from_json(path.string(), files::parse_json(text("records"), path.string()));
+    if (shape_.states != state_names_.size()) {
+      throw FileError(fmt::format("{}: has {} names for {} states", path.string(), state_names_.size(), shape_.states));
+    }
+  }
+  rows_ = reader_.info("x_next").dimensions.empty() ? 0 : reader_.info("x_next").dimensions[0].size;
   const auto check_matrix = [&](const char* name, std::size_t columns) {
     const files::VariableInfo& info = reader_.info(name);
     if (info.dimensions.size() != 2 || info.dimensions[1].size != columns) {
@@ -274,8 +292,10 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
   };
   if (has_variable(reader_, "z")) check_matrix("z", prior_.size());
   check_matrix("theta", prior_.size());
-  for (const char* name : {"x", "x_next"}) check_matrix(name, state_names_.size());
-  if (has_time_) check_matrix("time", 1);
+  if (!shape_.initial()) check_matrix("x", shape_.condition());
+  check_matrix("x_next", shape_.target());
+  if (shape_.time) check_matrix("time", 1);
+  if (shape_.step) check_matrix("step", 1);
 }
 
 TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
@@ -291,26 +311,29 @@ TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
     set.z = Matrix(set.theta.rows(), set.theta.cols());
     for (std::size_t r = 0; r < set.z.rows(); ++r) prior_.to_z(set.theta.row(r), set.z.row(r));
   }
-  set.x = reader_.read_rows("x", begin, end);
+  set.x = shape_.initial() ? Matrix(end - begin, 0) : reader_.read_rows("x", begin, end);
   set.x_next = reader_.read_rows("x_next", begin, end);
-  set.time = has_time_ ? reader_.read_rows("time", begin, end) : Matrix(end - begin, 0);
+  set.time = shape_.time ? reader_.read_rows("time", begin, end) : Matrix(end - begin, 0);
+  set.step = shape_.step ? reader_.read_rows("step", begin, end) : Matrix(end - begin, 0);
   return set;
 }
 
 void write_transitions(const fs::path& path, const TransitionSet& set) {
   check::at_least("write_transitions", "the number of transitions", set.size(), std::size_t{1});
-  const std::size_t parameters = set.prior.size(), states = set.state_names.size();
+  const std::size_t parameters = set.prior.size();
+  const RecordShape shape = set.shape();
   nlohmann::json provenance = set.provenance;
   const nlohmann::json invalid = provenance.value("invalid", nlohmann::json(0));
   provenance.erase("invalid");
-  const std::size_t chunk = usual_lanes * blocks_in(chunk_bytes, parameters, states, usual_lanes);
-  files::NetcdfWriter writer(path, layout_of(parameters, states, set.time.cols() > 0, set.size(), chunk),
-                             header_of(set.prior, set.state_names, provenance));
+  const std::size_t chunk = usual_lanes * blocks_in(chunk_bytes, parameters, shape, usual_lanes);
+  files::NetcdfWriter writer(path, layout_of(parameters, shape, set.size(), chunk),
+                             header_of(set.prior, set.state_names, shape, provenance));
   writer.write_rows("z", 0, set.z);
   writer.write_rows("theta", 0, set.theta);
-  writer.write_rows("x", 0, set.x);
+  if (!shape.initial()) writer.write_rows("x", 0, set.x);
   writer.write_rows("x_next", 0, set.x_next);
-  if (set.time.cols() > 0) writer.write_rows("time", 0, set.time);
+  if (shape.time) writer.write_rows("time", 0, set.time);
+  if (shape.step) writer.write_rows("step", 0, set.step);
   writer.set_attribute("invalid", invalid);
   writer.complete(writer.chunks());
   writer.finish();

@@ -12,9 +12,9 @@ namespace catena::simulate {
 
 /// Rows of transitions and the memory they are in.
 struct TransitionBuffer {
-  TransitionBuffer(const Model& model, std::size_t rows);
+  TransitionBuffer(const RecordShape& shape, std::size_t parameters, std::size_t rows);
   TransitionRows view();
-  Matrix z, theta, x, x_next, time;
+  Matrix z, theta, x, x_next, time, step;
 };
 
 using LanesPerThread = std::vector<std::unique_ptr<TransitionLanes>>;  // one per worker, made when first used
@@ -26,9 +26,10 @@ struct PreparedPlan {
   double max_invalid;
   std::size_t chunk_rows;  // as in the plan
   TransitionSource source;
-  std::size_t rows = 0;  // to simulate: the budget without the proposal's cost
+  std::size_t rows = 0;  // to simulate: what the budget without the proposal's cost is enough for
   nlohmann::json provenance;
 
+  TransitionBuffer buffer(std::size_t count) const { return {source.shape(), source.model().prior.size(), count}; }
   /// Throws if `invalid` rows of all are too many.
   void check_invalid(std::uint64_t invalid) const;
   /// Makes block first_block + index into its place in `to`, whose first row is that of first_block.

@@ -1,4 +1,5 @@
 #include "catena/simulate/prior.h"
+#include "catena/tasks/ar.h"
 #include "catena/tasks/double_well.h"
 #include "catena/tasks/gaussian_rw.h"
 #include "catena/tasks/linear_sde.h"
@@ -6,6 +7,7 @@
 #include "catena/tasks/mixture_rw.h"
 #include "catena/tasks/periodic_sde.h"
 #include "catena/tasks/sir.h"
+#include "catena/tasks/stationary_ar1.h"
 #include "catena/tasks/task.h"
 #include "catena/tasks/ti_gaussian_rw.h"
 
@@ -36,6 +38,9 @@ const Registry<TaskEntry>& registry() {
           entry<DoubleWellOptions, make_double_well>("double_well", "four particles in a double-well potential"),
           entry<LotkaVolterraOptions, make_lotka_volterra>("lotka_volterra", "predators and prey, four rates"),
           entry<SirOptions, make_sir>("sir", "susceptible, infected, recovered: two rates"),
+          entry<ArOptions, make_ar>("ar", "an autoregression of order m, its coefficients unknown"),
+          entry<StationaryAr1Options, make_stationary_ar1>("stationary_ar1",
+                                                           "gaussian_rw with x0 from its stationary distribution"),
       });
   return tasks;
 }

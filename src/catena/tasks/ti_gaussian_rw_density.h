@@ -12,8 +12,8 @@ struct TiGaussianRwConstants {
   double coefficient = 0.9;  ///< c
 };
 
-/// The first row of the series is the state at t = 0.
+/// The first row of the series is the state at t = `first_time`.
 std::unique_ptr<SeriesLikelihood> ti_gaussian_rw_likelihood(const TiGaussianRwConstants& constants,
-                                                            ConstMatrixView series);
+                                                            ConstMatrixView series, double first_time = 0);
 
 }  // namespace catena::tasks

@@ -23,10 +23,8 @@ CentreObjective::CentreObjective(const ScoreSettings& settings, const std::vecto
               "precondition"),
       data_(data),
       score_(record_score(settings.network, data.prior().size(), data.features().size(), nn::Lanes::each())),
-      centre_(record_score(centre_network(), data.prior().size(), data.features().size() - data.features().states(),
-                           nn::Lanes::each())),
-      frozen_(score_.graph, largest_block, nn::Purpose::inference()),
-      states_(data.features().states()) {
+      centre_(record_score(centre_network(), data.prior().size(), data.features().known(), nn::Lanes::each())),
+      frozen_(score_.graph, largest_block, nn::Purpose::inference()) {
   for (const NamedWeights* member : members) members_.push_back(flat_weights(score_.graph, *member, source));
   const std::size_t parameters = data.prior().size();
   nn::Graph& graph = centre_.graph;
@@ -61,7 +59,7 @@ void CentreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stre
     const NoiseLevel& now = levels_.at(part, i, place[i]);
     rows[i] = unseen_row(part.order[part.begin + i]);
     const float *z = part.examples.z_of(rows[i]), *c = part.examples.c_of(rows[i]);
-    for (std::size_t f = 0; f < state.features; ++f) state(f, i) = c[f < states_ ? f : states_ + f];
+    for (std::size_t f = 0; f < state.features; ++f) state(f, i) = c[data_.features().known(f)];
     level(0, i) = now.sigma;
     weight(0, i) = now.weight;
     for (std::size_t f = 0; f < d; ++f) {

@@ -43,7 +43,6 @@ class CentreObjective final : public Objective {
   ScoreGraph score_, centre_;
   std::vector<AlignedVector<float>> members_;
   mutable nn::WorkspacePool frozen_;
-  std::size_t states_;
   nn::Value target_, weight_, loss_;
 };
 

@@ -12,8 +12,7 @@ Examples::Examples(const simulate::TransitionSet& set, const Features& f, std::s
   for (std::size_t r = begin; r < end; ++r) {
     std::ranges::transform(set.z.row(r), z.begin() + static_cast<std::ptrdiff_t>((r - begin) * parameters),
                            [](double value) { return static_cast<float>(value); });
-    f.apply(set.x.row(r), set.x_next.row(r), set.time.cols() > 0 ? set.time(r, 0) : 0,
-            {c.data() + (r - begin) * features, features});
+    f.apply(set.record(r), {c.data() + (r - begin) * features, features});
   }
 }
 
@@ -24,6 +23,9 @@ void check_set(const simulate::TransitionSet& set) {
   check::all_finite("train", "x", set.x.values());
   check::all_finite("train", "x_next", set.x_next.values());
   check::all_finite("train", "time", set.time.values());
+  for (std::size_t r = 0; r < set.step.values().size(); ++r) {
+    check::positive("train", fmt::format("step[{}]", r), set.step.values()[r]);
+  }
 }
 
 }  // namespace

@@ -36,16 +36,40 @@ std::size_t index_of(const std::vector<std::string>& names, const std::string& n
   return static_cast<std::size_t>(found - names.begin());
 }
 
+/// Coordinate i of the target as a state: x^t and the increments up to it (x⁰ has nothing before it), whose places in
+/// c and features visit(place) sees.
+template <class Visit>
+void sum_up_to(const Features& features, std::size_t i, const Visit& visit) {
+  const std::size_t n = features.states(), p = features.condition();
+  if (p > 0) visit(i % n);
+  for (std::size_t j = i % n; j <= i; j += n) visit(p + j);
+}
+
 double next_of(const Features& features, const float* c, std::size_t i) {
-  const Feature& x = features.all()[i];
-  const Feature& step = features.all()[features.states() + i];
-  return x.mean + x.scale * c[i] + step.mean + step.scale * c[features.states() + i];
+  double sum = 0;
+  sum_up_to(features, i, [&](std::size_t at) {
+    const Feature& part = features.all()[at];
+    sum += part.mean + part.scale * c[at];
+  });
+  return sum;
 }
 
 double tolerance(const Features& features, std::size_t i) {
-  const Feature& x = features.all()[i];
-  const Feature& step = features.all()[features.states() + i];
-  return float_rounding * (x.scale + step.scale + std::abs(x.mean) + std::abs(step.mean));
+  double sum = 0;
+  sum_up_to(features, i, [&](std::size_t at) {
+    const Feature& part = features.all()[at];
+    sum += part.scale + std::abs(part.mean);
+  });
+  return float_rounding * sum;
+}
+
+/// Names of the target's coordinates: those of the states, and x+2, x+3, … for the later states of a block.
+std::vector<std::string> target_names(const Features& features, const std::vector<std::string>& names) {
+  std::vector<std::string> result = names;
+  for (std::size_t j = 1; j < features.shape().block; ++j) {
+    for (const std::string& name : names) result.push_back(fmt::format("{}+{}", name, j + 1));
+  }
+  return result;
 }
 
 /// Products u_i u_j, i ≤ j, and cubes: of small states only, for their number grows as a square.
@@ -80,17 +104,20 @@ DensityInputSettings resolve(const DensityInputSettings& settings, const Trainin
   const Features& features = data.features();
   const Examples& examples = data.window(0);
   std::vector<std::string> logarithms, atoms, integers;
-  for (std::size_t i = 0; i < features.states(); ++i) {
-    if (features.all()[i].low >= 0 && features.all()[i].high > 0) logarithms.push_back(data.state_names()[i]);
+  const std::vector<std::string> names = target_names(features, data.state_names());
+  for (std::size_t i = 0; i < std::min(features.states(), features.condition()); ++i) {
+    if (features.all()[i].low >= 0 && features.all()[i].high > 0) logarithms.push_back(names[i]);
+  }
+  for (std::size_t i = 0; i < features.target(); ++i) {
     std::vector<double> next(examples.size());
     for (std::size_t r = 0; r < next.size(); ++r) next[r] = next_of(features, examples.c_of(r), i);
     if (std::ranges::all_of(next, [](double x) { return std::abs(x - std::round(x)) < integer_rounding; })) {
-      integers.push_back(data.state_names()[i]);
+      integers.push_back(names[i]);
       continue;
     }
     std::ranges::sort(next);
     if (const auto atom = find_atom(next, tolerance(features, i))) {
-      atoms.push_back(fmt::format("{}={}", data.state_names()[i], *atom));
+      atoms.push_back(fmt::format("{}={}", names[i], *atom));
     }
   }
   if (result.logarithms == "auto") result.logarithms = joined(logarithms);
@@ -105,7 +132,8 @@ DensityMap::DensityMap(const Features& features, const std::vector<std::string>&
   for (const std::string& name : split(settings.logarithms)) {
     logarithms_.push_back(index_of(names, name, "logarithms"));
   }
-  for (const std::string& name : split(settings.integers)) integers_.push_back(index_of(names, name, "integers"));
+  const std::vector<std::string> targets = target_names(features, names);
+  for (const std::string& name : split(settings.integers)) integers_.push_back(index_of(targets, name, "integers"));
   for (const std::string& part : split(settings.atoms)) {
     const std::size_t equals = part.find('=');
     double value = 0;
@@ -113,13 +141,13 @@ DensityMap::DensityMap(const Features& features, const std::vector<std::string>&
         equals != std::string::npos &&
         std::from_chars(part.data() + equals + 1, part.data() + part.size(), value).ptr == part.data() + part.size();
     check::that(right, "train", "atoms", part, "NAME=VALUE");
-    atoms_.push_back({index_of(names, part.substr(0, equals), "atoms"), value});
+    atoms_.push_back({index_of(targets, part.substr(0, equals), "atoms"), value});
   }
 }
 
 DensityShape DensityMap::shape(std::size_t parameters) const {
-  return {.states = features_.states(),
-          .state_inputs = features_.size() - features_.states() + logarithms_.size() + polynomials(features_.states()),
+  return {.states = features_.target(),
+          .state_inputs = features_.known() + logarithms_.size() + polynomials(features_.condition()),
           .parameters = parameters,
           .atoms = atoms_.size()};
 }
@@ -130,10 +158,9 @@ double DensityMap::x(const float* c, std::size_t i) const {
 double DensityMap::x_next(const float* c, std::size_t i) const { return next_of(features_, c, i); }
 
 void DensityMap::state(const float* c, std::span<float> out) const {
-  const std::size_t n = features_.states();
-  std::size_t at = n;
-  std::copy_n(c, n, out.begin());
-  if (features_.uses_time()) out[at++] = c[2 * n];
+  const std::size_t n = features_.condition();
+  std::size_t at = 0;
+  for (; at < features_.known(); ++at) out[at] = c[features_.known(at)];
   for (const std::size_t i : logarithms_) {
     const double relative = std::max(0.0, x(c, i)) / features_.all()[i].scale;
     out[at++] = static_cast<float>(std::log(relative + log_floor));
@@ -153,14 +180,15 @@ void DensityMap::state(const float* c, std::span<float> out) const {
 
 void DensityMap::increment(const float* c, const IncrementNoise& drawn, std::span<float> v, std::span<float> atom,
                            std::span<float> keep) const {
-  const std::size_t n = features_.states();
-  for (std::size_t i = 0; i < n; ++i) {
+  const std::size_t n = features_.condition();
+  for (std::size_t i = 0; i < features_.target(); ++i) {
     const Feature& step = features_.all()[n + i];
     v[i] = c[n + i] + static_cast<float>(step.mean / step.scale);
   }
   for (std::size_t k = 0; k < integers_.size(); ++k) {
     const std::size_t i = integers_[k];
-    v[i] += (drawn.uniform.empty() ? 0.5F : drawn.uniform[k]) / static_cast<float>(features_.all()[n + i].scale);
+    const float u = drawn.uniform.empty() ? 0.5F : drawn.uniform[k];
+    v[i] += u / static_cast<float>(features_.all()[n + i].scale);
   }
   if (atoms_.empty()) return;
   std::ranges::fill(keep, 1.0F);
@@ -175,12 +203,13 @@ void DensityMap::increment(const float* c, const IncrementNoise& drawn, std::spa
 }
 
 double DensityMap::atom_increment(const float* c, const Atom& atom) const {
-  const Feature& step = features_.all()[features_.states() + atom.state];
+  const Feature& step = features_.all()[features_.condition() + atom.state];
   return (atom.value - x(c, atom.state)) / step.scale;
 }
 
 void DensityMap::next_state(const float* c, std::span<const double> v, std::span<const double> keep,
                             std::span<double> x_next) const {
+  CATENA_ASSERT(features_.shape().plain());
   const std::size_t n = features_.states();
   for (std::size_t i = 0; i < n; ++i) {
     const Feature& step = features_.all()[n + i];
@@ -193,9 +222,9 @@ void DensityMap::next_state(const float* c, std::span<const double> v, std::span
 }
 
 double DensityMap::log_jacobian(std::span<const float> keep) const {
-  const std::size_t n = features_.states();
+  const std::size_t n = features_.condition();
   double sum = 0;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i < features_.target(); ++i) {
     if (keep.empty() || keep[i] != 0) sum -= std::log(features_.all()[n + i].scale);
   }
   return sum;

@@ -42,7 +42,8 @@ TrainedModel train_fnle(const MethodContext& context) {
 }  // namespace
 
 Method fnle_method() {
-  return {"fnle", "densities of single transitions by maximum likelihood", describe_fields<FnleSettings>(), train_fnle};
+  return {"fnle", "densities of single transitions by maximum likelihood", describe_fields<FnleSettings>(), train_fnle,
+          /*any_prior=*/true};
 }
 
 namespace {
@@ -66,16 +67,18 @@ DensityModel::DensityModel(const TrainedModel& trained)
 Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatrixView x, std::span<const double> times,
                         const Streams& streams) {
   check::equal("draw_transitions", "the number of parameters", z.cols, model.shape.parameters);
-  check::equal("draw_transitions", "the number of states", x.cols, model.shape.states);
+  check::equal("draw_transitions", "the number of states", x.cols, model.model->features.condition());
   check::equal("draw_transitions", "the number of rows of x", x.rows, z.rows);
   const Features& features = model.model->features;
+  check::that(features.shape().plain(), "draw_transitions", "the model", "one of longer records",
+              "of single transitions");
   if (features.uses_time()) check::equal("draw_transitions", "the number of times", times.size(), z.rows);
   const std::size_t rows = z.rows, atoms = model.shape.atoms;
   Matrix state(rows, model.shape.state_inputs), atom(rows, atoms), keep(rows, x.cols), v(rows, x.cols);
   std::vector<std::vector<float>> c(rows, std::vector<float>(features.size()));
   std::vector<float> inputs(model.shape.state_inputs);
   for (std::size_t r = 0; r < rows; ++r) {
-    features.apply(x.row(r), x.row(r), features.uses_time() ? times[r] : 0, c[r]);
+    features.apply({x.row(r), x.row(r), features.uses_time() ? times[r] : 0}, c[r]);
     model.map.state(c[r].data(), inputs);
     std::ranges::copy(inputs, state.row(r).begin());
     std::ranges::fill(keep.row(r), 1.0);

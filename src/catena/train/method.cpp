@@ -116,10 +116,9 @@ void train_networks(TrainedModel& model, const std::vector<NetworkJob>& jobs, co
 }
 
 void train_whitening(TrainedModel& model, const MethodContext& context, const LoopSettings& loop) {
-  const std::size_t states = model.features.states(), features = model.features.size();
-  const WhiteningObjective objective(states, features);
+  const WhiteningObjective objective(model.features);
   train_networks(model, {{"whitening", objective, loop}}, context);
-  context.data.whiten(std::make_shared<Whitening>(model.network("whitening").weights, model.source, states, features));
+  context.data.whiten(std::make_shared<Whitening>(model.network("whitening").weights, model.source, model.features));
 }
 
 }  // namespace catena::train

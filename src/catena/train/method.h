@@ -26,6 +26,8 @@ struct Method {
   std::string_view help;
   std::vector<FieldInfo> settings;
   TrainedModel (*train)(const MethodContext& context);
+  /// What it learns does not depend on how θ was drawn, as a likelihood does not: sets of several rounds go together.
+  bool any_prior = false;
 };
 
 const Registry<Method>& methods();

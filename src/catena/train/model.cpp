@@ -59,7 +59,7 @@ const TrainedNetwork& TrainedModel::network(const std::string& name) const {
 
 void TrainedModel::whiten(std::span<float> c) const {
   if (!networks.contains("whitening")) return;
-  Whitening(network("whitening").weights, source, features.states(), features.size()).apply(c);
+  Whitening(network("whitening").weights, source, features).apply(c);
 }
 
 namespace {

@@ -13,7 +13,8 @@ std::size_t products(std::size_t n) { return n <= most_states_with_products ? n 
 }  // namespace
 
 RatioMap::RatioMap(const Features& features, const std::vector<std::string>& state_names, const std::string& logarithms)
-    : states_(features.states()),
+    : states_(features.target()),
+      begin_(features.condition()),
       state_(features, state_names, {.logarithms = logarithms, .atoms = "none", .integers = "none"}, false) {}
 
 RatioShape RatioMap::shape(std::size_t parameters) const {

@@ -30,13 +30,13 @@ class RatioMap {
 
   RatioShape shape(std::size_t parameters) const;
   void state(const float* c, std::span<float> out) const { state_.state(c, out); }
-  void increment(const float* c, std::span<float> out) const { statistics({c + states_, states_}, out); }
+  void increment(const float* c, std::span<float> out) const { statistics({c + begin_, states_}, out); }
   /// T(u)
   void statistics(std::span<const float> u, std::span<float> out) const;
   std::size_t states() const { return states_; }
 
  private:
-  std::size_t states_;
+  std::size_t states_, begin_;  // coordinates of the target, and where it begins in c
   DensityMap state_;
 };
 

@@ -18,32 +18,33 @@ namespace catena::train {
 
 struct WhiteningGraph {
   nn::Graph graph;
-  nn::Value state, increment;  // (x^t, t) and Δ, standardised
+  nn::Value state, increment;  // (x^t, t) and Δ, standardised; of a longer record, what is known and the target
   nn::Value residual, loss;
 };
-WhiteningGraph record_whitening(std::size_t states, std::size_t features);
+WhiteningGraph record_whitening(const Features& features);
 
 class WhiteningObjective final : public Objective {
  public:
-  WhiteningObjective(std::size_t states, std::size_t features);
+  explicit WhiteningObjective(const Features& features);
 
   const nn::Graph& graph() const override { return network_.graph; }
   nn::Value loss() const override { return network_.loss; }
   void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const override;
 
  private:
+  Features features_;
   WhiteningGraph network_;
 };
 
 class Whitening {
  public:
-  Whitening(const NamedWeights& weights, const std::string& source, std::size_t states, std::size_t features);
+  Whitening(const NamedWeights& weights, const std::string& source, const Features& features);
 
-  /// Replaces the increments of every row of c (one transition each, `features` floats) by u.
+  /// Replaces the target of every row of c (one record each) by u.
   void apply(std::span<float> c) const;
 
  private:
-  std::size_t states_, features_;
+  Features features_;
   WhiteningGraph network_;
   AlignedVector<float> weights_;
 };

@@ -2,7 +2,7 @@
 
 #include "catena/nn/ops/norm.h"
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/norm_kernels.h"
 
 namespace catena::nn::ops {
 
@@ -12,47 +12,37 @@ void shape(ShapeCall& call) {
   expect("layer_norm", call, 1, 2);
   call.features = call.inputs[0]->features;
   for (std::size_t p = 0; p < 2; ++p) expect_shape("layer_norm", call.parameters[p], call.features, 1);
-  call.saved_features = NormSaved<float>::features(call.features);
+  call.saved_features = NormSaved<float>::features(call.features, false);
   call.scratch = kernels::norm_partial_floats(call.features);
 }
 
 void forward(const ForwardCall& call) {
-  const NormSaved<float> saved(call.derivatives ? call.saved : Block());
-  kernels::activate_add_normalise({false,
-                                   call.inputs[0],
-                                   nullptr,
-                                   {},
-                                   call.parameters[0],
-                                   call.parameters[1],
-                                   norm_epsilon,
-                                   call.output,
-                                   saved.slope,
-                                   saved.normalised,
-                                   saved.inverse_deviation});
+  const NormSaved<float> saved(call.derivatives ? call.saved : Block(), call.output.features);
+  kernels::normalise({call.inputs[0], call.parameters[0], call.parameters[1], norm_epsilon, call.output,
+                      saved.normalised, saved.inverse_deviation});
 }
 
 void reverse(const ReverseCall& call) {
-  const NormSaved<const float> saved(call.saved);
+  const NormSaved<const float> saved(call.saved, call.output.features);
   const kernels::NormSums sums(call.scratch, call.output.features);
-  kernels::activate_add_normalise_reverse({call.output_gradient,
-                                           saved.slope,
-                                           saved.normalised,
-                                           saved.inverse_deviation,
-                                           call.parameters[0],
-                                           call.input_gradients[0],
-                                           {},
-                                           {},
-                                           call.accumulate[0],
-                                           false,
-                                           false,
-                                           sums});
+  kernels::normalise_reverse({call.output_gradient,
+                              {},
+                              saved.normalised,
+                              saved.inverse_deviation,
+                              call.parameters[0],
+                              call.input_gradients[0],
+                              {},
+                              {},
+                              call.accumulate[0],
+                              false,
+                              sums});
   kernels::add_norm_sums(sums, nullptr, call.parameter_gradients[0], call.parameter_gradients[1]);
 }
 
 void tangent(const TangentCall& call) {
-  const NormSaved<const float> saved(call.saved);
-  kernels::activate_add_normalise_tangent(saved.slope, saved.normalised, saved.inverse_deviation, call.parameters[0],
-                                          call.input_tangents[0], {}, {}, call.output_tangent);
+  const NormSaved<const float> saved(call.saved, call.output.features);
+  kernels::normalise_tangent({}, saved.normalised, saved.inverse_deviation, call.parameters[0], call.input_tangents[0],
+                             {}, {}, call.output_tangent);
 }
 
 }  // namespace

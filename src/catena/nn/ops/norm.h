@@ -8,19 +8,25 @@ namespace catena::nn::ops {
 /// Under the root, as in the paper's code: a constant vector must not divide by zero.
 constexpr float norm_epsilon = 1e-6F;
 
-/// Slope f' [features], x̂ [features], 1/√(variance + ε) [1].
+/// x̂ [features], 1/√(variance + ε) [1] and, with an activation before the norm, its slope f' [features].
 template <class T>
 struct NormSaved {
-  BasicBlock<T> slope, normalised, inverse_deviation;
+  BasicBlock<T> normalised, inverse_deviation, slope;
 
-  static std::size_t features(std::size_t of_the_norm) { return 2 * of_the_norm + 1; }
+  static std::size_t features(std::size_t of_the_norm, bool with_slope) {
+    return (with_slope ? 2 : 1) * of_the_norm + 1;
+  }
 
-  explicit NormSaved(BasicBlock<T> saved) {
-    if (saved.data == nullptr) return;
-    const std::size_t count = (saved.features - 1) / 2;
-    slope = rows(saved, 0, count);
-    normalised = rows(saved, count, count);
-    inverse_deviation = rows(saved, 2 * count, 1);
+  /// All null if nothing is saved.
+  NormSaved(const BasicBlock<T>& saved, std::size_t of_the_norm)
+      : normalised(part(saved, 0, of_the_norm)),
+        inverse_deviation(part(saved, of_the_norm, 1)),
+        slope(part(saved, of_the_norm + 1, of_the_norm)) {}
+
+ private:
+  static BasicBlock<T> part(const BasicBlock<T>& saved, std::size_t first, std::size_t count) {
+    const bool exists = saved.data != nullptr && first + count <= saved.features;
+    return {exists ? saved.data + first * saved.stride : nullptr, count, saved.lanes, saved.stride};
   }
 };
 

@@ -1,12 +1,13 @@
 // A residual layer: y = γ x̂ + β with x̂ = (r − mean)/√(variance + ε), r = gelu(u) + h, u = W h + b + e. Inputs h, e;
 // parameters W, b, γ, β. One operation, because a residual network spends its time here: u is worked on while it is in
-// the first cache, a few lanes at a time, and is not kept. The forward pass writes it where the slope will stand.
+// the first cache, a few lanes at a time, and is not kept.
 //
 //   ∂L/∂r as in layer_norm;  ∂L/∂u = f'(u) ∂L/∂r = ∂L/∂e;  ∂L/∂h = ∂L/∂r + Wᵀ ∂L/∂u;  ∂L/∂W = Σ_lanes ∂L/∂u hᵀ
 
 #include <algorithm>
 
 #include "catena/nn/kernels.h"
+#include "catena/nn/norm_kernels.h"
 #include "catena/nn/ops/norm.h"
 #include "catena/nn/ops/ops.h"
 
@@ -16,6 +17,10 @@ namespace {
 
 constexpr std::size_t piece_lanes = 64;
 
+/// Scratch memory for one piece of a block: rows side by side, so that it stays in the first cache.
+std::size_t piece_floats(std::size_t features) { return features * piece_lanes; }
+Block piece(float* memory, std::size_t features, std::size_t lanes) { return {memory, features, lanes, piece_lanes}; }
+
 /// Calls body(first lane, lanes) for pieces of the block.
 template <class Body>
 void for_pieces(std::size_t lanes, Body body) {
@@ -23,8 +28,8 @@ void for_pieces(std::size_t lanes, Body body) {
 }
 
 template <class T>
-BasicBlock<T> part(BasicBlock<T> block, std::size_t first, std::size_t lanes) {
-  return block.data == nullptr ? block : BasicBlock<T>(block.data + first, block.features, lanes, block.stride);
+BasicBlock<T> part(const BasicBlock<T>& block, std::size_t first, std::size_t lanes) {
+  return {block.data == nullptr ? nullptr : block.data + first, block.features, lanes, block.stride};
 }
 
 void shape(ShapeCall& call) {
@@ -33,56 +38,58 @@ void shape(ShapeCall& call) {
   expect_features("residual_layer", call.inputs[1], call.features);
   expect_shape("residual_layer", call.parameters[0], call.features, call.features);
   for (std::size_t p = 1; p < 4; ++p) expect_shape("residual_layer", call.parameters[p], call.features, 1);
-  call.saved_features = NormSaved<float>::features(call.features);
-  call.scratch = kernels::norm_partial_floats(call.features);
-  call.scratch_features = call.features;  // ∂L/∂u
+  call.saved_features = NormSaved<float>::features(call.features, true);
+  call.scratch = 2 * piece_floats(call.features) + kernels::norm_partial_floats(call.features);
 }
 
 void forward(const ForwardCall& call) {
   const kernels::Coefficients w = matrix(call.parameters[0], *call.shapes[0]);
-  const NormSaved<float> saved(call.derivatives ? call.saved : Block());
+  const NormSaved<float> saved(call.derivatives ? call.saved : Block(), call.output.features);
   for_pieces(call.output.lanes, [&](std::size_t first, std::size_t lanes) {
-    const Block y = part(call.output, first, lanes);
-    const Block slope = part(saved.slope, first, lanes);
-    const Block u = call.derivatives ? slope : y;
+    // u and then r stand where x̂ will, whose memory is thus fetched while the product is busy.
+    const Block u =
+        call.derivatives ? part(saved.normalised, first, lanes) : piece(call.scratch, call.output.features, lanes);
     const ConstBlock h = part(call.inputs[0], first, lanes);
     kernels::product(w, h, nullptr, part(call.inputs[1], first, lanes), u);
-    kernels::activate_add_normalise({true, u, call.parameters[1], h, call.parameters[2], call.parameters[3],
-                                     norm_epsilon, y, slope, part(saved.normalised, first, lanes),
-                                     part(saved.inverse_deviation, first, lanes)});
+    kernels::gelu_add(u, call.parameters[1], h, u, part(saved.slope, first, lanes));
+    kernels::normalise({u, call.parameters[2], call.parameters[3], norm_epsilon, part(call.output, first, lanes),
+                        part(saved.normalised, first, lanes), part(saved.inverse_deviation, first, lanes)});
   });
 }
 
 void reverse(const ReverseCall& call) {
+  const std::size_t features = call.output.features;
   const kernels::Coefficients wt = transposed(call.parameters[0], *call.shapes[0]);
-  const NormSaved<const float> saved(call.saved);
-  const Block gu = call.scratch_rows;
-  const Block gh = call.input_gradients[0];
-  const kernels::NormSums sums(call.scratch, call.output.features);
+  const NormSaved<const float> saved(call.saved, features);
+  const kernels::NormSums sums(call.scratch + 2 * piece_floats(features), features);
   for_pieces(call.output.lanes, [&](std::size_t first, std::size_t lanes) {
-    const Block gu_part = part(gu, first, lanes);
-    const Block gh_part = part(gh, first, lanes);
-    kernels::activate_add_normalise_reverse(
-        {part(call.output_gradient, first, lanes), part(saved.slope, first, lanes),
-         part(saved.normalised, first, lanes), part(saved.inverse_deviation, first, lanes), call.parameters[2], gu_part,
-         part(call.input_gradients[1], first, lanes), gh_part, false, call.accumulate[1], call.accumulate[0], sums});
-    if (gh.data != nullptr) kernels::product(wt, gu_part, nullptr, gh_part, gh_part);
+    const Block gu = piece(call.scratch, features, lanes);
+    const Block gr = piece(call.scratch + piece_floats(features), features, lanes);
+    const Block gh = part(call.input_gradients[0], first, lanes);
+    kernels::normalise_reverse({part(call.output_gradient, first, lanes), part(saved.slope, first, lanes),
+                                part(saved.normalised, first, lanes), part(saved.inverse_deviation, first, lanes),
+                                call.parameters[2], gu, part(call.input_gradients[1], first, lanes), gr, false,
+                                call.accumulate[1], sums});
+    if (gh.data != nullptr) {
+      if (call.accumulate[0]) kernels::scale(1, gh, gr, true);
+      kernels::product(wt, gu, nullptr, gr, gh);
+    }
+    if (call.parameter_gradients[0] != nullptr)
+      kernels::add_outer_product(gu, part(call.inputs[0], first, lanes), call.parameter_gradients[0]);
   });
-  if (call.parameter_gradients[0] != nullptr)
-    kernels::add_outer_product(gu, call.inputs[0], call.parameter_gradients[0]);
   kernels::add_norm_sums(sums, call.parameter_gradients[1], call.parameter_gradients[2], call.parameter_gradients[3]);
 }
 
 void tangent(const TangentCall& call) {
-  const NormSaved<const float> saved(call.saved);
+  const NormSaved<const float> saved(call.saved, call.output.features);
   const ConstBlock h = call.input_tangents[0];
   ConstBlock u;
   if (h.data != nullptr) {
     kernels::product(matrix(call.parameters[0], *call.shapes[0]), h, nullptr, {}, call.output_tangent);
     u = call.output_tangent;
   }
-  kernels::activate_add_normalise_tangent(saved.slope, saved.normalised, saved.inverse_deviation, call.parameters[2], u,
-                                          call.input_tangents[1], h, call.output_tangent);
+  kernels::normalise_tangent(saved.slope, saved.normalised, saved.inverse_deviation, call.parameters[2], u,
+                             call.input_tangents[1], h, call.output_tangent);
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+"""What catena raises beside ValueError and TypeError."""
+
+
+class FileError(OSError, ValueError):
+    """A file that cannot be read, does not hold what it should, or cannot be written.
+
+    >>> import catena
+    >>> try:
+    ...     catena.load("nowhere.safetensors")
+    ... except catena.FileError:
+    ...     print("no such model")
+    no such model
+    """

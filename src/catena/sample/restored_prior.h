@@ -1,0 +1,23 @@
+/// Draws that were made under a prior around some posterior (simulate/around.h) become draws under the true one.
+#pragma once
+
+#include <cstddef>
+
+#include "catena/core/array.h"
+#include "catena/core/random.h"
+#include "catena/simulate/around.h"
+
+namespace catena::sample {
+
+inline constexpr std::size_t draws_for_one = 2;  // that are to be made for each one that is kept
+
+struct RestoredDraws {
+  Matrix z;        // in the z-space of the true prior, one draw a row
+  double ess = 0;  // (Σ w)²/Σ w² of the weights w = N(z; 0, I)/N(z; μ, LLᵀ)
+};
+
+/// `count` of the rows of w, chosen by their weights with one random number for all (systematic resampling): a draw
+/// with k times the mean weight appears k times, rounded up or down.
+RestoredDraws restore_prior(const simulate::Around& around, ConstMatrixView w, std::size_t count, Stream stream);
+
+}  // namespace catena::sample

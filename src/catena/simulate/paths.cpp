@@ -1,0 +1,141 @@
+#include "catena/simulate/paths.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/core/check.h"
+
+namespace catena::simulate {
+
+namespace {
+
+// Times in text files are rounded: steps that differ from a whole number by less are that number.
+constexpr double rounding = 1e-3;
+
+/// One series on its way to paths; `name` is how sentences call it.
+class Cleaner {
+ public:
+  Cleaner(std::string_view function, std::string name, const SeriesView& series, const KnownSteps& known,
+          const PathSettings& settings)
+      : function_(function), name_(std::move(name)), series_(series), known_(known), settings_(settings) {}
+
+  void add_paths(std::size_t states, std::vector<Path>& paths) {
+    check_series(states);
+    const std::vector<std::size_t> rows = present_rows();
+    const double unit = step_length(rows);
+    std::vector<std::size_t> piece;
+    std::vector<double> steps;
+    bool from_start = !rows.empty() && rows.front() == 0;
+    const auto finish = [&] {
+      if (!piece.empty()) paths.push_back(path_of(piece, steps, from_start));
+      piece.clear();
+      steps.clear();
+      from_start = false;
+    };
+    for (const std::size_t row : rows) {
+      if (!piece.empty()) {
+        const double step = step_between(piece.back(), row, unit);
+        if (step > 0) {
+          steps.push_back(step);
+        } else {
+          finish();
+        }
+      }
+      piece.push_back(row);
+    }
+    finish();
+  }
+
+ private:
+  void check_series(std::size_t states) const {
+    check::equal(function_, fmt::format("the number of states of {}", name_), series_.states.cols, states);
+    if (series_.times.empty()) return;
+    check::equal(function_, fmt::format("the number of times of {}", name_), series_.times.size(), series_.states.rows);
+    check::all_finite(function_, fmt::format("the times of {}", name_), series_.times);
+    for (std::size_t r = 1; r < series_.times.size(); ++r) {
+      check::that(series_.times[r] > series_.times[r - 1], function_,
+                  fmt::format("the time of row {} of {}", r + 1, name_), series_.times[r],
+                  fmt::format("later than {}, that of the row before", series_.times[r - 1]));
+    }
+  }
+
+  std::vector<std::size_t> present_rows() const {
+    std::vector<std::size_t> rows;
+    for (std::size_t r = 0; r < series_.states.rows; ++r) {
+      const auto state = series_.states.row(r);
+      const auto missing =
+          static_cast<std::size_t>(std::ranges::count_if(state, [](double x) { return std::isnan(x); }));
+      const std::string row = fmt::format("row {} of {}", r + 1, name_);
+      for (const double x : state) check::that(!std::isinf(x), function_, row, x, "finite, or NaN where it is missing");
+      if (missing == 0) rows.push_back(r);
+      if (missing == 0 || missing == state.size() || settings_.partly_missing) continue;
+      check::fail(function_, row, fmt::format("missing in {} of {} coordinates", missing, state.size()),
+                  "there or missing as a whole; partly_missing drops what is there of it");
+    }
+    return rows;
+  }
+
+  double time_of(std::size_t row) const {
+    return series_.times.empty() ? static_cast<double>(row) : series_.times[row];
+  }
+
+  double step_length(const std::vector<std::size_t>& rows) const {
+    if (settings_.step_length > 0) return settings_.step_length;
+    if (series_.times.empty() || !known_.only_one()) return 1;
+    double shortest = INFINITY;
+    for (std::size_t r = 1; r < series_.times.size(); ++r) {
+      shortest = std::min(shortest, series_.times[r] - series_.times[r - 1]);
+    }
+    return rows.size() > 1 ? shortest : 1;
+  }
+
+  /// 0: the path ends here.
+  double step_between(std::size_t from, std::size_t to, double unit) const {
+    double step = (time_of(to) - time_of(from)) / unit;
+    const double whole = std::round(step);
+    if (std::abs(step - whole) <= rounding * std::max(1.0, whole) && whole >= 1) step = whole;
+    const bool fits =
+        step >= known_.low * (1 - rounding) && step <= known_.high * (1 + rounding) && (!known_.whole || step == whole);
+    if (fits) return step;
+    if (settings_.cut_gaps) return 0;
+    const std::string where = fmt::format("the step from row {} to row {} of {}", from + 1, to + 1, name_);
+    if (known_.whole && step != whole) {
+      check::fail(function_, where, fmt::format("{:.6g}", step),
+                  "a whole number of the simulator's steps (step_length)");
+    }
+    const std::string range = known_.low == known_.high ? fmt::format("{:.6g}", known_.low)
+                                                        : fmt::format("{:.6g} to {:.6g}", known_.low, known_.high);
+    check::fail(function_, where, fmt::format("{:.6g}", step),
+                fmt::format("what the model knows, {}; simulate with gaps up to it, or set cut_gaps", range));
+  }
+
+  Path path_of(const std::vector<std::size_t>& rows, const std::vector<double>& steps, bool from_start) const {
+    Path path{Matrix(rows.size(), series_.states.cols), {}, steps, from_start};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      std::ranges::copy(series_.states.row(rows[i]), path.states.row(i).begin());
+      path.times.push_back(time_of(rows[i]));
+    }
+    return path;
+  }
+
+  std::string_view function_;
+  std::string name_;
+  const SeriesView& series_;
+  const KnownSteps& known_;
+  const PathSettings& settings_;
+};
+
+}  // namespace
+
+std::vector<Path> paths_of(std::string_view function, std::span<const SeriesView> series, std::size_t states,
+                           const KnownSteps& known, const PathSettings& settings) {
+  check_config(function, settings);
+  std::vector<Path> paths;
+  for (std::size_t s = 0; s < series.size(); ++s) {
+    const std::string name = series.size() == 1 ? std::string("the series") : fmt::format("series {}", s + 1);
+    Cleaner(function, name, series[s], known, settings).add_paths(states, paths);
+  }
+  return paths;
+}
+
+}  // namespace catena::simulate

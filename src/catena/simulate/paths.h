@@ -1,0 +1,60 @@
+/// From series as users have them, with missing states and times, to paths: states that follow each other, each with
+/// its time and the step to the next. What is learned from records (record.h) is then composed over these.
+///
+/// A series may have rows that are missing altogether: the path goes on with the next one that is there, over a step as
+/// long as the gap. Several series are several paths of the same θ.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "catena/core/array.h"
+#include "catena/core/config.h"
+
+namespace catena::simulate {
+
+/// One state a row, NaN where it is missing; times of the rows if they are known.
+struct SeriesView {
+  ConstMatrixView states;
+  std::span<const double> times = {};
+};
+
+struct PathSettings {
+  double step_length = 0;
+  bool partly_missing = false;
+  bool cut_gaps = false;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.step_length, "step_length",
+          "what one step of the simulator is on the scale of the times (0: 1, or the shortest one seen by a model of "
+          "single steps)",
+          not_negative());
+    visit(c.partly_missing, "partly_missing", "a state of which some coordinates are missing counts as missing",
+          anything());
+    visit(c.cut_gaps, "cut_gaps", "after a gap that the model cannot step over, a new series begins", anything());
+  }
+};
+
+/// Which steps a model knows: 1 alone, all whole numbers of a range, or all numbers.
+struct KnownSteps {
+  double low = 1, high = 1;
+  bool whole = true;
+  bool only_one() const { return whole && low == 1 && high == 1; }
+};
+
+struct Path {
+  Matrix states;              // without missing ones
+  std::vector<double> times;  // of each; the number of its row if no times were given
+  std::vector<double> steps;  // from each to the next, in steps of the simulator; one fewer than states
+  bool from_start = true;     // its first state is the series' own
+};
+
+/// Throws InputError, whose sentence begins with `function`, for other columns than `states`, a state that is missing
+/// in part, times that do not rise, and gaps that are no `known` steps (unless the settings say what to do about them).
+std::vector<Path> paths_of(std::string_view function, std::span<const SeriesView> series, std::size_t states,
+                           const KnownSteps& known, const PathSettings& settings);
+
+}  // namespace catena::simulate

@@ -1,0 +1,88 @@
+#include "catena/train/joined_sets.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "catena/core/check.h"
+#include "catena/simulate/around.h"
+
+namespace catena::train {
+namespace {
+
+/// z and prior of the base in place of those around a posterior.
+void go_back_to_base(simulate::TransitionSet& set) {
+  const auto around = simulate::around_of(set.prior);
+  if (!around) return;
+  for (std::size_t r = 0; r < set.size(); ++r) {
+    const Eigen::VectorXd z = around->to_base(set.z.row(r));
+    std::ranges::copy(z, set.z.row(r).begin());
+  }
+  set.prior = around->base;
+}
+
+void check_same(const simulate::TransitionSet& first, const simulate::TransitionSet& other, const std::string& path) {
+  check::that(other.shape() == first.shape(), "train", fmt::format("what the records of {} hold", path),
+              other.shape().to_json().dump(), fmt::format("{}, as those before", first.shape().to_json().dump()));
+  check::that(other.state_names == first.state_names, "train", fmt::format("the states of {}", path),
+              fmt::format("{}", fmt::join(other.state_names, ", ")),
+              fmt::format("{}", fmt::join(first.state_names, ", ")));
+  check::that(other.prior.to_json() == first.prior.to_json(), "train", fmt::format("the prior of {}", path),
+              "another one", "that of the files before: a score depends on it (a likelihood does not)");
+}
+
+}  // namespace
+
+bool needs_joining(const std::vector<std::filesystem::path>& paths, bool any_prior) {
+  if (paths.size() > 1) return true;
+  return any_prior && simulate::around_of(simulate::TransitionFile(paths.front()).prior()).has_value();
+}
+
+simulate::TransitionSet joined_transitions(const std::vector<std::filesystem::path>& paths, bool any_prior) {
+  std::vector<simulate::TransitionSet> sets;
+  std::size_t rows = 0;
+  for (const std::filesystem::path& path : paths) {
+    sets.push_back(simulate::read_transitions(path));
+    if (any_prior) go_back_to_base(sets.back());
+    check_same(sets.front(), sets.back(), path.string());
+    rows += sets.back().size();
+  }
+  simulate::TransitionSet all;
+  all.prior = sets.front().prior;
+  all.state_names = sets.front().state_names;
+  all.provenance = sets.front().provenance;
+  if (paths.size() > 1) {
+    all.provenance["joined"] = nlohmann::json::array();
+    std::uint64_t budget = 0;
+    for (const auto& set : sets) {
+      all.provenance["joined"].push_back(set.provenance);
+      budget += set.provenance.value("budget", std::uint64_t{0});
+    }
+    all.provenance["budget"] = budget;
+  }
+  std::vector<std::size_t> order(rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Stream stream = Streams(0).stream("join");
+  for (std::size_t i = rows; i > 1; --i) std::swap(order[i - 1], order[stream.integer(i)]);
+  const auto gather = [&](Matrix simulate::TransitionSet::* member) {
+    Matrix& to = all.*member;
+    to = Matrix(rows, (sets.front().*member).cols());
+    std::size_t next = 0;
+    for (const auto& set : sets) {
+      for (std::size_t r = 0; r < set.size(); ++r) {
+        if (to.cols() > 0) std::ranges::copy((set.*member).row(r), to.row(order[next]).begin());
+        ++next;
+      }
+    }
+  };
+  for (const auto member :
+       {&simulate::TransitionSet::z, &simulate::TransitionSet::theta, &simulate::TransitionSet::x,
+        &simulate::TransitionSet::x_next, &simulate::TransitionSet::time, &simulate::TransitionSet::step}) {
+    gather(member);
+  }
+  return all;
+}
+
+}  // namespace catena::train

@@ -1,0 +1,19 @@
+/// One training set from several files of records: the rounds of a refinement, or more data of the same kind.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "catena/simulate/transitions.h"
+
+namespace catena::train {
+
+/// All records, in a random order that depends on nothing but their number, so that every part of the set has some of
+/// every file. With `any_prior`, z is brought to the prior that all files go back to (simulate/around.h), which is
+/// right for likelihoods; otherwise all files must have the same prior. Throws InputError if files do not go together.
+simulate::TransitionSet joined_transitions(const std::vector<std::filesystem::path>& paths, bool any_prior);
+
+/// Whether one file is more than its rows: made around a posterior, for a method that must go back to the prior.
+bool needs_joining(const std::vector<std::filesystem::path>& paths, bool any_prior);
+
+}  // namespace catena::train
