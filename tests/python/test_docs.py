@@ -20,7 +20,7 @@ def cut(pattern, most, text):
 
 
 def quick_bash(text):
-    text = cut(r"(--budget )", 2000, cut(r"(-n )", 200, cut(r"(--series )", 20, cut(r"(--draws )", 20, text))))
+    text = cut(r"(--budget )", 2000, cut(r"(-n )", 200, cut(r"(--series )", 10, cut(r"(--draws )", 20, text))))
     # Series of a test may be short, but what a proposal simulates may not.
     text = re.sub(r"^catena observe .*$", lambda m: cut(r"(--transitions )", 8, m.group()), text, flags=re.M)
     return re.sub(r"^(catena train .*)$", r"\1 --steps 200", text, flags=re.M)

@@ -19,7 +19,8 @@ class Runners {
         theta_(simulator.parameters(), theta.rows),
         state_(simulator.states(), theta.rows),
         next_(simulator.states(), theta.rows),
-        time_(padded_lanes(theta.rows), 0.0) {
+        time_(padded_lanes(theta.rows), 0.0),
+        length_(time_) {
     for (std::size_t l = 0; l < theta.rows; ++l) {
       for (std::size_t i = 0; i < theta.cols; ++i) theta_(i, l) = theta(l, i);
     }
@@ -32,10 +33,13 @@ class Runners {
     }
   }
 
-  void step(double time, Stream& stream) {
+  /// Over the time `length`, for simulators that take it; others make one step.
+  void step(double time, double length, Stream& stream) {
     std::ranges::fill(time_, time);
-    simulator_.step({theta_.view(), state_.view(), simulator_.uses_time ? time_.data() : nullptr}, stream,
-                    next_.view());
+    std::ranges::fill(length_, length);
+    simulator_.step({theta_.view(), state_.view(), simulator_.uses_time ? time_.data() : nullptr,
+                     simulator_.uses_step ? length_.data() : nullptr},
+                    stream, next_.view());
     std::swap(state_, next_);
   }
 
@@ -46,7 +50,7 @@ class Runners {
  private:
   const simulate::Simulator& simulator_;
   simulate::StateLanes theta_, state_, next_;
-  AlignedVector<double> time_;
+  AlignedVector<double> time_, length_;
 };
 
 bool is_known(std::span<const double> state) {
@@ -60,7 +64,8 @@ void run_block(const simulate::Simulator& simulator, ConstMatrixView theta, Cons
   for (Matrix& one : series) std::ranges::copy(observed.row(0), one.row(0).begin());
   for (std::size_t t = 0; t + 1 < observed.rows; ++t) {
     if (one_step && is_known(observed.row(t))) runners.set(observed.row(t));
-    runners.step(times.empty() ? static_cast<double>(t) : times[t], stream);
+    runners.step(times.empty() ? static_cast<double>(t) : times[t], times.empty() ? 1 : times[t + 1] - times[t],
+                 stream);
     for (std::size_t l = 0; l < series.size(); ++l) runners.read(l, series[l].row(t + 1));
   }
 }
