@@ -6,7 +6,7 @@ namespace catena::cli {
 
 namespace {
 
-constexpr int training_steps = 2000;  // enough for a posterior of the right shape and width
+constexpr int training_steps = 600;  // enough for a posterior of about the right shape and width
 
 }  // namespace
 

@@ -1,9 +1,11 @@
 """Estimators: FNSE, FNLE and the other methods, each trained on single transitions.
 
+In the examples below `estimator` is a trained FNLE of one parameter.
+
 >>> import catena
 >>> task = catena.tasks.get("gaussian_rw")
->>> estimator = catena.FNLE().append_simulations(task.simulate(budget=500)).train(steps=50, show_progress_bars=False)
->>> estimator.build_posterior().sample((100,), x=task.observe(5).series, show_progress_bars=False).shape
+>>> walk = catena.FNLE().append_simulations(task.simulate(budget=500)).train(steps=50, show_progress_bars=False)
+>>> walk.build_posterior().sample((100,), x=task.observe(5), show_progress_bars=False).shape
 (100, 1)
 """
 
@@ -153,22 +155,37 @@ class Estimator:
         return self._model
 
     def build_posterior(self, **settings: Any) -> Posterior:
-        """The posterior as a function of the series; the keywords are settings of its sampler."""
+        """The posterior as a function of the series; the keywords are settings of its sampler.
+
+        >>> estimator.build_posterior(chains=50)
+        Posterior(fnle; parameters drift)
+        """
         return Posterior(self._trained, **settings)
 
     def describe(self) -> dict[str, Any]:
-        """Everything that the model file says, but for the weights."""
+        """Everything that the model file says, but for the weights.
+
+        >>> estimator.describe()["method"]
+        'fnle'
+        """
         return json.loads(self._trained.describe())
 
     def plot(self) -> Figures:
-        """The learning curve."""
+        """The learning curve.
+
+        >>> estimator.plot()
+        Figures(learning_curve)
+        """
         about = self.describe()
         results = _core.Results()
         results.set_learning_curve(json.dumps(about["networks"][about["main_network"]]["learning_curve"]))
         return Figures(results)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """A safetensors file, for catena.load() and `catena sample`."""
+        """A safetensors file, for catena.load() and `catena sample`.
+
+        >>> estimator.save("model.safetensors")
+        """
         self._trained.write(os.fspath(path))
 
     def _transitions(self) -> str:
@@ -232,7 +249,12 @@ globals().update({each.__name__: each for each in METHODS.values()})  # so that 
 
 
 def load(path: str | os.PathLike[str]) -> Estimator:
-    """A trained estimator from a file that save() or `catena train` wrote."""
+    """A trained estimator from a file that save() or `catena train` wrote.
+
+    >>> estimator.save("model.safetensors")
+    >>> load("model.safetensors")
+    FNLE(trained; parameters drift)
+    """
     model = _core.read_model(os.fspath(path))
     estimator = METHODS[model.method](Prior(model.prior))
     estimator._model = model

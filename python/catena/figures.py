@@ -20,7 +20,12 @@ _MIME = "application/vnd.vegalite.v5+json"
 class Figures:
     """One or several figures of the same results. Notebooks show them; save() writes them.
 
-    The specifications are plain dictionaries, to be restyled at will: `figures["pair_plot"]`.
+    The specifications are plain dictionaries, to be restyled at will.
+
+    >>> figures = estimator.plot()
+    >>> figures["learning_curve"]["$schema"]
+    'https://vega.github.io/schema/vega-lite/v5.json'
+    >>> figures.save("learning_curve.html")
     """
 
     def __init__(self, results: _core.Results, only: Sequence[str] = ()) -> None:

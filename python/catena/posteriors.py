@@ -1,4 +1,7 @@
-"""Posteriors: draws, densities and modes of θ for an observed series, by a trained estimator."""
+"""Posteriors: draws, densities and modes of θ for an observed series, by a trained estimator.
+
+In the examples `posterior` was built by an estimator of one parameter, and `series` is an array [T + 1, 1].
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,11 @@ class Draws:
     seed: int
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """A netCDF file that ArviZ and `catena report` open."""
+        """A netCDF file that ArviZ and `catena report` open.
+
+        >>> theta = posterior.sample((100,), x=series)
+        >>> posterior.draws.save("posterior.nc")
+        """
         record = {"method": self.info["method"], "seed": self.seed, "info": json.dumps(self.info)}
         record |= {"outcome": self.info["outcome"], "warning": self.warning}
         _core.write_draws(
@@ -83,7 +90,11 @@ class Stream:
 
 
 class Posterior:
-    """p(θ | series) by a trained estimator. Keywords are settings of the sampler; help_text() lists them."""
+    """p(θ | series) by a trained estimator. Keywords are settings of the sampler; help_text() lists them.
+
+    >>> posterior
+    Posterior(fnle, default x of 7 rows; parameters drift)
+    """
 
     def __init__(self, model: _core.Model, **settings: Any) -> None:
         self._model = model
@@ -98,7 +109,11 @@ class Posterior:
         return Settings("posterior.sample", _core.sampler_settings(self._model.method))
 
     def help_text(self) -> str:
-        """The settings of the sampler, one a line."""
+        """The settings of the sampler, one a line.
+
+        >>> "chains=" in posterior.help_text()
+        True
+        """
         return self._sampler_settings().help()
 
     @property
@@ -110,7 +125,11 @@ class Posterior:
         return list(self._about["state_names"])
 
     def set_default_x(self, x: ArrayLike, times: ArrayLike | None = None) -> Posterior:
-        """The series that sample(), log_prob() and map() use if none is given. Returns the posterior."""
+        """The series that sample(), log_prob() and map() use if none is given. Returns the posterior.
+
+        >>> posterior.set_default_x(series).sample((10,)).shape
+        (10, 1)
+        """
         self._default = self._series("set_default_x", x, times)
         self._stream = None
         return self
@@ -120,6 +139,10 @@ class Posterior:
 
         With FNSE (a separable network, the rule gauss) sampling after an update costs the same however long the series
         has become; with other methods the whole series is looked at again.
+
+        >>> growing = estimator.build_posterior().update(series[:4])
+        >>> growing.update(series[4:]).sample((10,)).shape
+        (10, 1)
         """
         x_new, column = split_time(x_new)
         times = column if times is None else times
@@ -174,6 +197,10 @@ class Posterior:
 
         times: of the rows of x, for simulators that use time (default 0, 1, …). The draws and what is known about them
         stay in `posterior.draws`. The same seed gives the same draws on any number of threads.
+
+        >>> theta = posterior.sample((100,), x=series, seed=1)
+        >>> posterior.draws.info["outcome"]
+        'ok'
         """
         shape, count = draw_count(sample_shape, "posterior.sample")
         series = self._series("posterior.sample", x, times)
@@ -218,7 +245,11 @@ class Posterior:
         show_progress_bars: bool = True,
         **settings: Any,
     ) -> np.ndarray:
-        """Draws for several series, which may differ in length: sample_shape + (number of series, d)."""
+        """Draws for several series, which may differ in length: sample_shape + (number of series, d).
+
+        >>> posterior.sample_batched((10,), [series, series[:4]]).shape
+        (10, 2, 1)
+        """
         shape, count = draw_count(sample_shape, "posterior.sample_batched")
         root = as_seed(seed, "posterior.sample_batched")
         parts = []
@@ -238,7 +269,10 @@ class Posterior:
         **settings: Any,
     ) -> np.ndarray:
         """log p(θ) + Σ_t log q(x^(t+1) | x^t, θ), of shape theta.shape[:-1]: the log density of θ given the series up to
-        one constant; −inf outside the prior's support. For methods that learn a density (FNLE).
+        one constant; −inf outside the prior's support. For methods that learn a density or a ratio (FNLE, FNRE).
+
+        >>> posterior.log_prob([[0.0], [0.5]], x=series).shape
+        (2,)
         """
         array = as_array(theta, "posterior.log_prob", "theta")
         if array.ndim == 0 or array.shape[-1] != self.prior.dimension:
@@ -261,7 +295,11 @@ class Posterior:
         show_progress_bars: bool = True,
         **settings: Any,
     ) -> np.ndarray:
-        """The most probable θ given the series, of shape (d,)."""
+        """The most probable θ given the series, of shape (d,).
+
+        >>> posterior.map(x=series).shape
+        (1,)
+        """
         series = self._series("posterior.map", x, times)
         chosen = self._sampler_settings().json_of({**self.settings, **settings})
         found = _core.map(
@@ -278,12 +316,23 @@ class Posterior:
         return self.draws
 
     def to_arviz(self) -> arviz.InferenceData:
-        """The last draws as ArviZ's InferenceData."""
+        """The last draws as ArviZ's InferenceData.
+
+        >>> theta = posterior.sample((100,), x=series)
+        >>> posterior.to_arviz().posterior["drift"].shape
+        (1, 100)
+        """
         return self._last("to_arviz").to_arviz()
 
     def plot(self, *, truth: ArrayLike | None = None, reference: ArrayLike | None = None) -> Figures:
         """Figures of the last draws: pair plot, marginals, the series and which of its transitions told most; with the
-        true θ and draws of a reference [N, d] if they are given. A notebook shows them, save("posterior.html") writes a page."""
+        true θ and draws of a reference [N, d] if they are given. A notebook shows them, save("posterior.html") writes a
+        page.
+
+        >>> theta = posterior.sample((100,), x=series)
+        >>> "pair_plot" in posterior.plot(truth=[0.4]).names
+        True
+        """
         draws = self._last("plot")
         results = _core.Results()
         results.set_posterior(draws.parameters, draws.theta, draws.chains)

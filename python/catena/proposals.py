@@ -121,7 +121,11 @@ class Rollout(Proposal):
 
 
 class Callback(Proposal):
-    """States from a function draw(count, rng) → x [count, n], or (x, t) for simulators that use time."""
+    """States from a function draw(count, rng) → x [count, n], or (x, t) for simulators that use time.
+
+    >>> Callback(lambda count, rng: rng.uniform(0, 10, (count, 2)))
+    Callback(function='<lambda>')
+    """
 
     def __init__(self, draw: Callable[..., Any]) -> None:
         name = getattr(draw, "__qualname__", type(draw).__name__)

@@ -139,7 +139,11 @@ def _make(name: str, options: str) -> Task:
 
 
 def names() -> list[str]:
-    """The names that get() knows."""
+    """The names that get() knows.
+
+    >>> "sir" in names()
+    True
+    """
     return list(entries(_core.tasks()))
 
 

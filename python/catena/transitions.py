@@ -133,7 +133,13 @@ class Transitions:
         return len(self._about)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """A netCDF file, for `catena train` and xarray."""
+        """A netCDF file, for `catena train` and xarray.
+
+        >>> import catena
+        >>> catena.tasks.get("gaussian_rw").simulate(budget=100).save("transitions.nc")
+        >>> len(Transitions.load("transitions.nc"))
+        100
+        """
         self._core.write(os.fspath(path))
 
     def to_xarray(self) -> xarray.Dataset:

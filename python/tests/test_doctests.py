@@ -15,6 +15,8 @@ MODULES = ["catena"] + [
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_examples_of(name):
-    result = doctest.testmod(importlib.import_module(name))
+def test_the_examples_of(name, fnle, series, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # for the files that examples write
+    objects = {"estimator": fnle, "posterior": fnle.build_posterior().set_default_x(series), "series": series}
+    result = doctest.testmod(importlib.import_module(name), extraglobs=objects)
     assert result.failed == 0

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "catena/evaluate/c2st.h"
-#include "evaluate/sample_pairs.h"
 #include "data_path.h"
+#include "evaluate/sample_pairs.h"
 
 namespace catena::evaluate::testing {
 

@@ -11,8 +11,8 @@
 #include <limits>
 #include <thread>
 
-#include "files/support.h"
 #include "data_path.h"
+#include "files/support.h"
 
 namespace catena::files {
 namespace {

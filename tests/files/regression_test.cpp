@@ -9,8 +9,8 @@
 #include "catena/files/json.h"
 #include "catena/files/netcdf.h"
 #include "catena/files/safetensors.h"
-#include "files/support.h"
 #include "data_path.h"
+#include "files/support.h"
 
 namespace catena::files {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <numbers>
 
-#include "files/support.h"
 #include "data_path.h"
+#include "files/support.h"
 
 namespace catena::files {
 namespace {

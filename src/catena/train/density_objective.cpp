@@ -72,10 +72,19 @@ void DensityObjective::fill(nn::Workspace& workspace, const BatchPart& part, Str
   }
 }
 
-std::unique_ptr<DensityObjective> density_objective(const DensitySettings& settings, const DensityInputSettings& inputs,
-                                                    const TrainingData& data, std::optional<BlurLevels> blur) {
-  DensityMap map(data.features(), data.state_names(), inputs, densities().at("train", settings.density).noise_at_atoms);
-  return std::make_unique<DensityObjective>(settings, std::move(map), data.prior().size(), blur);
+DecaySearch density_search(const DensitySettings& settings, const DensityInputSettings& inputs, double decay,
+                           const LoopSettings& loop, const TrainingData& data, std::optional<BlurLevels> blur) {
+  const bool any = settings.density == "auto";
+  return {.kind = any ? "gaussian" : settings.density,
+          .others = any ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
+          .decay = decay,
+          .loop = loop,
+          .objective = [settings, inputs, &data, blur](const std::string& kind) {
+            DensitySettings density = settings;
+            density.density = kind;
+            DensityMap map(data.features(), data.state_names(), inputs, densities().at("train", kind).noise_at_atoms);
+            return std::make_unique<DensityObjective>(density, std::move(map), data.prior().size(), blur);
+          }};
 }
 
 }  // namespace catena::train

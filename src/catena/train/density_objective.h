@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "catena/train/blur.h"
+#include "catena/train/decay_search.h"
 #include "catena/train/density_inputs.h"
 #include "catena/train/objective.h"
 
@@ -29,8 +30,9 @@ class DensityObjective final : public Objective {
   DensityGraph density_;
 };
 
-/// The objective of a density of that name, for the transitions at hand.
-std::unique_ptr<DensityObjective> density_objective(const DensitySettings& settings, const DensityInputSettings& inputs,
-                                                    const TrainingData& data, std::optional<BlurLevels> blur = {});
+/// The search over densities and weight decays: the density that the settings name or, if that is auto, gaussian and
+/// then mixture. `data` must outlive it.
+DecaySearch density_search(const DensitySettings& settings, const DensityInputSettings& inputs, double decay,
+                           const LoopSettings& loop, const TrainingData& data, std::optional<BlurLevels> blur = {});
 
 }  // namespace catena::train

@@ -20,18 +20,10 @@ int default_steps(std::size_t transitions) {
 TrainedModel train_fnle(const MethodContext& context) {
   auto settings = from_json<FnleSettings>("train", context.settings);
   settings.inputs = resolve(settings.inputs, context.data);
-  const bool any_density = settings.density.density == "auto";
   TrainedModel model = empty_model("fnle", context, to_json(settings));
-  DecaySearch search{.kind = any_density ? "gaussian" : settings.density.density,
-                     .others = any_density ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
-                     .decay = settings.decay,
-                     .loop = context.loop,
-                     .objective = [&](const std::string& kind) {
-                       DensitySettings density = settings.density;
-                       density.density = kind;
-                       return density_objective(density, settings.inputs, context.data);
-                     }};
-  if (search.loop.steps == 0) search.loop.steps = default_steps(context.data.training_size());
+  LoopSettings loop = context.loop;
+  if (loop.steps == 0) loop.steps = default_steps(context.data.training_size());
+  const DecaySearch search = density_search(settings.density, settings.inputs, settings.decay, loop, context.data);
   const SearchResult best = search_decay(model, "", search, context);
   model.main_network = best.kind;
   model.settings["density"] = best.kind;

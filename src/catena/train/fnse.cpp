@@ -44,23 +44,15 @@ TrainedModel train_likelihood(FnseSettings settings, const MethodContext& contex
   TrainedModel model = empty_model("fnse", context, to_json(settings));
   const diffusion::Schedule& schedule = diffusion::schedules().at("train", settings.score.schedule).schedule;
   const BlurLevels blur{smallest_blur, schedule.eta(1)};
-  const bool any_density = settings.density.density == "auto";
-  DecaySearch search{.kind = any_density ? "gaussian" : settings.density.density,
-                     .others = any_density ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
-                     .decay = settings.decay,
-                     .loop = context.loop,
-                     .objective = [&](const std::string& kind) {
-                       DensitySettings density = settings.density;
-                       density.density = kind;
-                       return density_objective(density, settings.inputs, context.data, blur);
-                     }};
-  if (search.loop.steps == 0) search.loop.steps = default_steps(context.data.size());
+  LoopSettings loop = context.loop;
+  if (loop.steps == 0) loop.steps = default_steps(context.data.size());
+  const DecaySearch search =
+      density_search(settings.density, settings.inputs, settings.decay, loop, context.data, blur);
   const SearchResult best = search_decay(model, likelihood_network, search, context);
   settings.density.density = best.kind;
   settings.decay = best.decay;
 
-  LoopSettings loop = search.loop;
-  loop.steps = std::min(loop.steps, 4000);
+  loop.steps = std::min(loop.steps, 4000);  // a small network is quickly learned
   const LocalGaussianObjective local(settings.gaussian_width, context.data.prior().size(),
                                      context.data.features().size());
   train_networks(model, {{"gaussian", local, loop}}, context);

@@ -1,0 +1,49 @@
+"""Writes the model files of this version, with numbers that they must give in every later one.
+
+Run once for a released version, from the root of the repository, and keep the folder:
+
+    PYTHONPATH=build/python .venv/bin/python tests/data/models/make_models.py
+
+python/tests/test_old_models.py loads every folder here. Models are small on purpose: what is tested is that files stay
+readable, not that posteriors are good.
+"""
+
+import json
+import pathlib
+
+import catena
+import numpy as np
+
+QUIET = {"show_progress_bars": False}
+SMALL = {"width": 12}
+
+
+def main() -> None:
+    folder = pathlib.Path(__file__).parent / catena.__version__
+    folder.mkdir(exist_ok=True)
+    task = catena.tasks.get("lotka_volterra")
+    data = task.simulate(budget=2000, seed=1, **QUIET)
+    observation = task.observe(5, seed=2)
+    thetas = task.prior.sample((4,), seed=3)
+    for method, estimator in catena.METHODS.items():
+        trained = estimator(**SMALL).append_simulations(data).train(steps=60, seed=4, **QUIET)
+        trained.save(folder / f"{method}.safetensors")
+        posterior = trained.build_posterior()
+        draws = posterior.sample((200,), x=observation, seed=5, **QUIET)
+        record = {
+            "series": observation.series.tolist(),
+            "parameters": posterior.prior.names,
+            "state_names": posterior.state_names,
+            "mean": draws.mean(axis=0).tolist(),
+            "deviation": draws.std(axis=0).tolist(),
+        }
+        if method in ("fnle", "fnre"):
+            record["theta"] = thetas.tolist()
+            record["log_prob"] = posterior.log_prob(thetas, x=observation).tolist()
+        (folder / f"{method}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        size = (folder / f"{method}.safetensors").stat().st_size
+        print(f"{folder / method}.safetensors: {size} bytes, means {np.round(draws.mean(axis=0), 3)}")
+
+
+if __name__ == "__main__":
+    main()
