@@ -18,7 +18,7 @@ struct FnreSettings {
   RatioLossSettings loss;
   std::string logarithms = "auto";
   bool whiten = true;
-  int ensemble = 4;
+  int ensemble = 1;
   double decay = 0;
 
   template <class Self, class Visit>
