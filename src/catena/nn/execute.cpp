@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catena/core/check.h"
+#include "catena/nn/flush_denormals.h"
 
 namespace catena::nn {
 
@@ -243,6 +244,7 @@ void Workspace::bind(std::span<const float> weights, std::size_t lanes) {
 }
 
 void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed) {
+  const FlushDenormals mode;
   bind(weights, lanes);
   CATENA_ASSERT(keeps_values_ || changed == all_inputs);
   for (const Step& step : steps_) {
@@ -255,6 +257,7 @@ void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::
 
 void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value output,
                         std::span<float> weight_gradients) {
+  const FlushDenormals mode;
   bind(weights, lanes);
   for (std::size_t k = 0; k < parameter_indices_.size(); ++k) {
     const bool wanted = !weight_gradients.empty() && parameter_infos_[k]->trainable;
@@ -288,6 +291,7 @@ void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value
 }
 
 void Workspace::tangents(std::span<const float> weights, std::size_t lanes) {
+  const FlushDenormals mode;
   bind(weights, lanes);
   for (const Step& step : steps_) {
     if (!step.needs_tangent) continue;
