@@ -11,15 +11,34 @@
 namespace catena::python {
 namespace {
 
-nb::dict draw(const train::TrainedModel& model, const Rows& series, const Numbers& times, std::size_t n,
-              const std::string& settings, std::uint64_t seed, int threads, bool show_progress,
-              const std::string& state) {
-  const sample::PosteriorRequest request{.model = model,
-                                         .series = view(series),
-                                         .times = span(times),
-                                         .draws = n,
-                                         .settings = parse(settings),
-                                         .state = state};
+using Models = std::vector<const train::TrainedModel*>;
+
+std::vector<simulate::SeriesView> more_of(const std::vector<Rows>& series, const std::vector<Numbers>& times) {
+  std::vector<simulate::SeriesView> more;
+  for (std::size_t s = 1; s < series.size(); ++s) more.push_back({view(series[s]), span(times[s])});
+  return more;
+}
+
+/// Looks at what it is given. As many times as series, one or more.
+sample::PosteriorRequest request_of(const train::TrainedModel& model, const Models& companions,
+                                    const std::vector<Rows>& series, const std::vector<Numbers>& times,
+                                    const std::string& settings, const std::string& paths) {
+  CATENA_ASSERT(!series.empty() && series.size() == times.size());
+  return {.model = model,
+          .series = view(series.front()),
+          .times = span(times.front()),
+          .settings = parse(settings),
+          .more_series = more_of(series, times),
+          .companions = companions,
+          .paths = from_json<simulate::PathSettings>("sample", parse(paths))};
+}
+
+nb::dict draw(const train::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
+              const std::vector<Numbers>& times, const std::string& settings, const std::string& paths, std::size_t n,
+              std::uint64_t seed, int threads, bool show_progress, const std::string& state) {
+  sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
+  request.draws = n;
+  request.state = state;
   sample::PosteriorDraws draws;
   run(show_progress,
       [&](Progress& progress) { draws = sample::draw_posterior(request, Streams(seed), Parallel(threads), progress); });
@@ -32,19 +51,19 @@ nb::dict draw(const train::TrainedModel& model, const Rows& series, const Number
   return result;
 }
 
-Array log_prob(const train::TrainedModel& model, const Rows& series, const Numbers& times, const Rows& theta,
-               const std::string& settings, int threads) {
-  const sample::PosteriorRequest request{
-      .model = model, .series = view(series), .times = span(times), .settings = parse(settings)};
+Array log_prob(const train::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
+               const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
+               const Rows& theta, int threads) {
+  const sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
   std::vector<double> result;
   run(false, [&](Progress&) { result = sample::posterior_log_prob(request, view(theta), Parallel(threads)); });
   return to_numpy(std::move(result));
 }
 
-nb::dict map(const train::TrainedModel& model, const Rows& series, const Numbers& times, const std::string& settings,
+nb::dict map(const train::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
+             const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
              std::uint64_t seed, int threads, bool show_progress) {
-  const sample::PosteriorRequest request{
-      .model = model, .series = view(series), .times = span(times), .settings = parse(settings)};
+  const sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
   sample::MapEstimate found;
   run(show_progress,
       [&](Progress& progress) { found = sample::posterior_map(request, Streams(seed), Parallel(threads), progress); });
@@ -69,9 +88,10 @@ bool can_stream(const train::TrainedModel& model) {
 }
 
 void write_draws(const std::string& path, const std::vector<std::string>& parameters, const Rows& theta,
-                 std::size_t chains, const std::vector<std::string>& states, const Rows& series,
-                 const std::string& attributes) {
-  files::Group group = sample::draws_group(parameters, view(theta), chains, states, view(series));
+                 std::size_t chains, const std::vector<std::string>& states, const std::vector<Rows>& series,
+                 const std::vector<Numbers>& times, const std::string& attributes) {
+  files::Group group =
+      sample::draws_group(parameters, view(theta), chains, states, view(series.front()), more_of(series, times));
   const nlohmann::json record = parse(attributes);
   group.attributes["catena_version"] = std::string(version());
   for (const auto& [key, value] : record.items()) group.attributes[key] = value;
@@ -82,13 +102,17 @@ void write_draws(const std::string& path, const std::vector<std::string>& parame
 }  // namespace
 
 void bind_sample(nb::module_& m) {
-  m.def("draw_posterior", &draw, "model"_a, "series"_a, "times"_a, "n"_a, "settings"_a, "seed"_a, "threads"_a,
-        "show_progress"_a, "state"_a);
-  m.def("log_prob", &log_prob, "model"_a, "series"_a, "times"_a, "theta"_a, "settings"_a, "threads"_a);
-  m.def("map", &map, "model"_a, "series"_a, "times"_a, "settings"_a, "seed"_a, "threads"_a, "show_progress"_a);
+  m.def("draw_posterior", &draw, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a, "n"_a,
+        "seed"_a, "threads"_a, "show_progress"_a, "state"_a);
+  m.def("log_prob", &log_prob, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a, "theta"_a,
+        "threads"_a);
+  m.def("map", &map, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a, "seed"_a, "threads"_a,
+        "show_progress"_a);
   m.def("can_stream", &can_stream, "model"_a);
-  m.def("write_draws", &write_draws, "path"_a, "parameters"_a, "theta"_a, "chains"_a, "states"_a, "series"_a,
+  m.def("write_draws", &write_draws, "path"_a, "parameters"_a, "theta"_a, "chains"_a, "states"_a, "series"_a, "times"_a,
         "attributes"_a);
+  m.def("path_settings",
+        [] { return text(to_json(std::span<const FieldInfo>(describe_fields<simulate::PathSettings>()))); });
   m.def("sampler_settings", [](const std::string& method) {
     return text(to_json(sample::posterior_samplers().at("sample", method).settings));
   });

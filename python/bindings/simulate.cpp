@@ -63,12 +63,13 @@ constexpr auto to_theta = [](const Prior& p, std::span<const double> z, std::spa
 constexpr auto to_z = [](const Prior& p, std::span<const double> theta, std::span<double> z) { p.to_z(theta, z); };
 
 TransitionSet make_set(const Prior& prior, const Rows& theta, const Rows& x, const Rows& x_next, const Rows& time,
-                       std::vector<std::string> state_names, const std::string& provenance) {
+                       const Rows& step, std::vector<std::string> state_names, const std::string& provenance) {
   TransitionSet set;
   set.theta = copy(theta);
   set.x = copy(x);
   set.x_next = copy(x_next);
   set.time = copy(time);
+  set.step = copy(step);
   set.prior = prior;
   set.state_names = std::move(state_names);
   set.provenance = parse(provenance);
@@ -89,6 +90,12 @@ simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Row
   plan.options = json.at("options");
   plan.lanes = json.at("lanes").get<std::size_t>();
   plan.chunk_rows = json.at("chunk_rows").get<std::size_t>();
+  const nlohmann::json& records = json.at("records");
+  plan.records.block = records.at("block").get<std::size_t>();
+  plan.records.initial = records.at("initial").get<bool>();
+  const auto gaps = records.at("gaps").get<std::string>();
+  plan.records.varying_steps = !gaps.empty();
+  if (!gaps.empty()) plan.records.steps = simulate::parse_steps("simulate", "gaps", gaps);
   for (const Rows& series : target) plan.target.push_back(copy(series));
   return plan;
 }
@@ -149,6 +156,7 @@ void bind_simulate(nb::module_& m) {
       .def_prop_ro("x", member(&TransitionSet::x))
       .def_prop_ro("x_next", member(&TransitionSet::x_next))
       .def_prop_ro("time", member(&TransitionSet::time))
+      .def_prop_ro("step", member(&TransitionSet::step))
       .def_ro("prior", &TransitionSet::prior)
       .def_ro("state_names", &TransitionSet::state_names)
       .def_prop_ro("provenance", [](const TransitionSet& set) { return text(set.provenance); })
@@ -157,7 +165,7 @@ void bind_simulate(nb::module_& m) {
         const nb::gil_scoped_release release;
         simulate::write_transitions(path, set);
       });
-  m.def("make_transitions", &make_set, "prior"_a, "theta"_a, "x"_a, "x_next"_a, "time"_a, "state_names"_a,
+  m.def("make_transitions", &make_set, "prior"_a, "theta"_a, "x"_a, "x_next"_a, "time"_a, "step"_a, "state_names"_a,
         "provenance"_a);
   using simulate::TransitionFile;
   nb::class_<TransitionFile>(m, "TransitionFile")

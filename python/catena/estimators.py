@@ -79,6 +79,8 @@ class Estimator:
         if not isinstance(theta, Transitions):
             if x is None and all(hasattr(theta, name) for name in ("x", "x_next", "theta")):  # an xarray Dataset
                 dataset: Any = theta
+                if "step" in dataset:
+                    raise ValueError("append_simulations: the Dataset has steps, but must have none: give its file instead")
                 theta, x, x_next = dataset["theta"], dataset["x"], dataset["x_next"]
                 time = dataset["time"] if time is None and "time" in dataset else time
                 if state_names is None and "state" in getattr(dataset, "coords", ()):
@@ -99,6 +101,8 @@ class Estimator:
         if self._data and theta.state_names != self._data[0].state_names:
             wanted = ", ".join(self._data[0].state_names)
             raise ValueError(f"append_simulations: the states are {', '.join(theta.state_names)}, but must be {wanted}")
+        if self._data and _record_shape(theta) != _record_shape(self._data[0]):
+            raise ValueError("append_simulations: the records have another shape (gaps, block, initial) than those before")
         self._data.append(theta)
         return self
 
@@ -214,6 +218,10 @@ class Estimator:
         self.__dict__.update(state)
         if state["_model"] is not None:
             self._model = _core.parse_model(state["_model"])
+
+
+def _record_shape(data: Transitions) -> list[int]:
+    return [getattr(data._core, name).shape[1] for name in PARTS]
 
 
 class FNSE(Estimator):

@@ -115,7 +115,9 @@ def calibrate(
     (1, 5)
     """
     root = as_seed(seed, "calibrate")
-    chosen = posterior._sampler_settings().json_of({**posterior.settings, **settings})
+    if posterior._companions:
+        raise ValueError("calibrate: the posterior has companions, but must be of one estimator")
+    chosen, _ = posterior._chosen(settings)  # the series have no gaps
     if isinstance(simulator, Task):
         known = _core.known_series(simulator._core, series, transitions, root)
         theta, all_series, times = known["theta"], known["series"], known["times"]

@@ -12,7 +12,7 @@ import tempfile
 import warnings
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,12 +34,16 @@ class Draws:
 
     theta: np.ndarray  #: [n, d], the chains one after the other
     parameters: list[str]
-    series: np.ndarray  #: the observed series, one state a row
+    series: np.ndarray  #: the observed series, one state a row; the first of several
     state_names: list[str]
     info: dict[str, Any]  #: evaluations, settings, seconds, R-hat, outcome, …
     warning: str  #: about transitions outside the training range; empty if there are none
     chains: int
     seed: int
+    more_series: list[np.ndarray] = field(default_factory=list)  #: further series of the same θ
+
+    def _all_series(self) -> list[np.ndarray]:
+        return [self.series, *self.more_series]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """A netCDF file that ArviZ and `catena report` open.
@@ -49,31 +53,54 @@ class Draws:
         """
         record = {"method": self.info["method"], "seed": self.seed, "info": json.dumps(self.info)}
         record |= {"outcome": self.info["outcome"], "warning": self.warning}
+        series = self._all_series()
         _core.write_draws(
-            os.fspath(path), self.parameters, self.theta, self.chains, self.state_names, self.series, to_json(record)
-        )
+            os.fspath(path), self.parameters, self.theta, self.chains, self.state_names, series,
+            [np.empty(0)] * len(series), to_json(record),
+        )  # fmt: skip
 
     def to_arviz(self) -> arviz.InferenceData:
-        """ArviZ's InferenceData: posterior (chain, draw) with a variable per parameter, and observed_data."""
+        """ArviZ's InferenceData: posterior (chain, draw) with a variable per parameter, and observed_data:
+        series, and series_2, … if there are more."""
         import arviz
 
+        names = ["series", *(f"series_{s + 2}" for s in range(len(self.more_series)))]
+        times = ["time", *(f"time_{s + 2}" for s in range(len(self.more_series)))]
         theta = self.theta.reshape(self.chains, -1, len(self.parameters))
         return arviz.from_dict(
             posterior={name: theta[:, :, i] for i, name in enumerate(self.parameters)},
-            observed_data={"series": self.series},
-            dims={"series": ["time", "state"]},
+            observed_data=dict(zip(names, self._all_series(), strict=True)),
+            dims={name: [time, "state"] for name, time in zip(names, times, strict=True)},
             coords={"state": self.state_names},
         )
 
 
 class Series(NamedTuple):
-    """States, one a row, and the time of each (none unless the model uses them)."""
+    """States, one a row, NaN where they are missing, and the time of each (none if they do not matter)."""
 
     rows: np.ndarray
     times: np.ndarray
 
     def followed_by(self, other: Series) -> Series:
         return Series(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
+
+    def complete(self) -> bool:
+        return bool(np.isfinite(self.rows).all())
+
+
+Panel = list[Series]  # those of one θ
+
+
+def _depth(value: Any) -> int:
+    """Dimensions of an array, or of lists in lists, which need not be of one length."""
+    if hasattr(value, "ndim"):
+        return int(value.ndim)
+    return 1 + _depth(value[0]) if isinstance(value, (list, tuple)) and value else 0
+
+
+def _is_panel(x: Any) -> bool:
+    """A list of tables, not of rows."""
+    return isinstance(x, (list, tuple)) and len(x) > 0 and (isinstance(x[0], Observation) or _depth(x) == 3)
 
 
 class Stream:
@@ -92,6 +119,11 @@ class Stream:
 class Posterior:
     """p(θ | series) by a trained estimator. Keywords are settings of the sampler; help_text() lists them.
 
+    x is one series [T + 1, n], or a list of several with the same θ, of any lengths. A row of NaN is a missing state,
+    which the chain steps over if the estimator knows such steps (catena.simulate(…, gaps=(1, 6))); cut_gaps=True lets
+    the series end there and a new one begin. times= are those of the rows (of each series, in a list, if x is one):
+    their differences are the steps, in units of step_length=.
+
     >>> posterior
     Posterior(fnle, default x of 7 rows; parameters drift)
     """
@@ -101,12 +133,23 @@ class Posterior:
         self._about = json.loads(model.describe())
         self.settings = settings
         self._sampler_settings().check_names(settings)
-        self._default: Series | None = None
+        self._companions: list[_core.Model] = []
+        self._default: Panel | None = None
         self._stream: Stream | None = None  # what is known of the default series, if it grows by update()
         self.draws: Draws | None = None  #: those of the last call of sample()
 
     def _sampler_settings(self) -> Settings:
-        return Settings("posterior.sample", _core.sampler_settings(self._model.method))
+        """Those of the sampler and of how series are read."""
+        fields = json.loads(_core.sampler_settings(self._model.method)) + json.loads(_core.path_settings())
+        return Settings("posterior.sample", json.dumps(fields))
+
+    def _chosen(self, given: dict[str, Any]) -> tuple[str, str]:
+        """The settings of the sampler and those of how series are read, as JSON."""
+        known, chosen = self._sampler_settings(), {**self.settings, **given}
+        known.check_names(chosen)
+        paths = {field["name"] for field in json.loads(_core.path_settings())}
+        sampler = known.json_of({name: value for name, value in chosen.items() if name not in paths})
+        return sampler, known.json_of({name: value for name, value in chosen.items() if name in paths})
 
     def help_text(self) -> str:
         """The settings of the sampler, one a line.
@@ -130,7 +173,7 @@ class Posterior:
         >>> posterior.set_default_x(series).sample((10,)).shape
         (10, 1)
         """
-        self._default = self._series("set_default_x", x, times)
+        self._default = self._panel("set_default_x", x, times)
         self._stream = None
         return self
 
@@ -146,22 +189,55 @@ class Posterior:
         """
         x_new, column = split_time(x_new)
         times = column if times is None else times
-        if times is None and self._default is not None and self._about["uses_time"]:
-            times = self._default.times[-1] + 1 + np.arange(len(x_new), dtype=np.float64)
+        if self._default is not None and len(self._default) > 1:
+            raise ValueError(f"posterior.update: the default x has {len(self._default)} series, but must be one to go on")
+        known = None if self._default is None else self._default[0]
+        if times is None and known is not None and self._about["uses_time"]:
+            times = known.times[-1] + 1 + np.arange(len(x_new), dtype=np.float64)
         new = self._series("posterior.update", x_new, times)
-        self._default = new if self._default is None else self._default.followed_by(new)
+        if known is not None and (len(known.times) == 0) != (len(new.times) == 0):
+            raise ValueError("posterior.update: the rows before or these have times, but must have them both or neither")
+        self._default = [new if known is None else known.followed_by(new)]
         if self._stream is not None:
             self._stream.pending = self._stream.pending.followed_by(new)
         elif _core.can_stream(self._model):
-            self._stream = Stream(self._default)
+            self._stream = Stream(self._default[0])
         return self
 
-    def _series(self, function: str, x: Any, times: ArrayLike | None) -> Series:
-        """What was given as x, or else the default series."""
+    def with_companions(self, *others: Any) -> Posterior:
+        """This posterior with estimators (or posteriors) of other records of the same chain beside its own: of initial
+        states, or of the single transitions that blocks leave over. One prior, every state used once.
+
+        >>> import catena
+        >>> task, quiet = catena.tasks.get("gaussian_rw"), {"show_progress_bars": False}
+        >>> def trained(**records):
+        ...     return catena.FNLE().append_simulations(task.simulate(budget=500, **records)).train(steps=50, **quiet)
+        >>> both = trained(block=5).build_posterior().with_companions(trained())
+        >>> both.sample((10,), x=task.observe(12), **quiet).shape
+        (10, 1)
+        """
+        models = [getattr(other, "_model", None) for other in others]
+        if not all(isinstance(model, _core.Model) for model in models):
+            raise TypeError("with_companions: a companion is no trained estimator or posterior, but must be one")
+        joined = Posterior(self._model, **self.settings)
+        joined._companions = [*self._companions, *models]
+        joined._default = self._default
+        return joined
+
+    def _panel(self, function: str, x: Any, times: Any) -> Panel:
+        """What was given as x, or else the default series: all series of one θ."""
         if x is None:
             if self._default is None:
                 raise ValueError(f"{function}: x is missing, but must be the observed series (or call set_default_x)")
             return self._default
+        if not _is_panel(x):
+            return [self._series(function, x, times)]
+        each = [None] * len(x) if times is None else list(times)
+        if len(each) != len(x):
+            raise ValueError(f"{function}: times has {len(each)} parts, but must have {len(x)}, one for each series of x")
+        return [self._series(function, one, its) for one, its in zip(x, each, strict=True)]
+
+    def _series(self, function: str, x: Any, times: ArrayLike | None) -> Series:
         if isinstance(x, Observation):
             x, times = x.series, x.times if times is None else times
         x, column = split_time(x)
@@ -170,16 +246,8 @@ class Posterior:
         if names is not None and sorted(names) == sorted(self.state_names):
             x = x[self.state_names]
         rows = as_rows(x, function, "x", len(self.state_names))
-        missing = int((~np.isfinite(rows)).any(axis=1).sum())
-        if missing:
-            raise ValueError(
-                f"{function}: {missing} of the {len(rows)} rows of x are not finite, but all must be: give the parts"
-                " between them as series of their own, or fill them in"
-            )
-        if not self._about["uses_time"]:
-            return Series(rows, np.empty(0))
         if times is None:
-            times = np.arange(len(rows), dtype=np.float64)
+            return Series(rows, np.arange(len(rows) if self._about["uses_time"] else 0, dtype=np.float64))
         return Series(rows, np.ascontiguousarray(as_array(times, function, "times").ravel()))
 
     def sample(
@@ -193,32 +261,39 @@ class Posterior:
         show_progress_bars: bool = True,
         **settings: Any,
     ) -> np.ndarray:
-        """Draws of θ given the series x [T + 1, n], of shape sample_shape + (d,).
+        """Draws of θ given the series x [T + 1, n], or a list of series with this θ, of shape sample_shape + (d,).
 
-        times: of the rows of x, for simulators that use time (default 0, 1, …). The draws and what is known about them
-        stay in `posterior.draws`. The same seed gives the same draws on any number of threads.
+        times: of the rows of x (default 0, 1, …). The draws and what is known about them stay in `posterior.draws`. The
+        same seed gives the same draws on any number of threads.
 
         >>> theta = posterior.sample((100,), x=series, seed=1)
         >>> posterior.draws.info["outcome"]
         'ok'
+        >>> theta = posterior.sample((100,), x=[series, series[:4]])
+        >>> posterior.draws.info["transitions"]
+        9
         """
         shape, count = draw_count(sample_shape, "posterior.sample")
-        series = self._series("posterior.sample", x, times)
+        series = self._panel("posterior.sample", x, times)
         stream = self._stream if x is None else None
         whole = as_seed(seed, "posterior.sample")
         self.draws = self._draw(series, count, whole, threads, show_progress_bars, settings, stream)
         return self.draws.theta.reshape(*shape, self.prior.dimension)
 
     def _draw(
-        self, series: Series, count: int, seed: int, threads: int, shown: bool, settings: Any, stream: Stream | None = None
+        self, panel: Panel, count: int, seed: int, threads: int, shown: bool, settings: Any, stream: Stream | None = None
     ) -> Draws:
         all_settings = {**self.settings, **settings}
-        chosen = self._sampler_settings().json_of(all_settings)
+        chosen = self._chosen(settings)
         if all_settings.get("rule", "gauss") != "gauss" or all_settings.get("precisions", "amortised") != "amortised":
             stream = None  # its sums are for this rule alone
-        rows, times = series if stream is None else stream.pending
+        if not panel[0].complete() or (len(panel[0].times) > 0 and not self._about["uses_time"]):
+            stream = None  # and for single steps
+        rows, times = zip(*(panel if stream is None else [stream.pending]), strict=True)
         file = "" if stream is None else stream.file
-        found = _core.draw_posterior(self._model, rows, times, count, chosen, seed, threads, shown, file)
+        found = _core.draw_posterior(
+            self._model, self._companions, rows, times, *chosen, count, seed, threads, shown, file
+        )
         if stream is not None:
             stream.taken_in()
         if found["warning"]:
@@ -227,12 +302,13 @@ class Posterior:
         return Draws(
             theta=found["theta"],
             parameters=self.prior.names,
-            series=series.rows,
+            series=panel[0].rows,
             state_names=self.state_names,
             info=json.loads(found["info"]),
             warning=found["warning"],
             chains=found["chains"],
             seed=seed,
+            more_series=[series.rows for series in panel[1:]],
         )
 
     def sample_batched(
@@ -245,7 +321,7 @@ class Posterior:
         show_progress_bars: bool = True,
         **settings: Any,
     ) -> np.ndarray:
-        """Draws for several series, which may differ in length: sample_shape + (number of series, d).
+        """Draws for several series, each with a θ of its own: sample_shape + (number of series, d). Lengths may differ.
 
         >>> posterior.sample_batched((10,), [series, series[:4]]).shape
         (10, 2, 1)
@@ -254,7 +330,7 @@ class Posterior:
         root = as_seed(seed, "posterior.sample_batched")
         parts = []
         for i, one in enumerate(x):
-            series = self._series("posterior.sample_batched", one, None)
+            series = self._panel("posterior.sample_batched", one, None)
             child = _core.child_seed(root, "sample_batched", i)
             parts.append(self._draw(series, count, child, threads, show_progress_bars, settings).theta)
         return np.stack(parts, axis=1).reshape(*shape, len(parts), self.prior.dimension)
@@ -281,9 +357,10 @@ class Posterior:
                 " number of parameters"
             )
         rows = np.ascontiguousarray(array.reshape(-1, self.prior.dimension))
-        series = self._series("posterior.log_prob", x, times)
-        chosen = self._sampler_settings().json_of({**self.settings, **settings})
-        return _core.log_prob(self._model, *series, rows, chosen, threads).reshape(array.shape[:-1])
+        series, times = zip(*self._panel("posterior.log_prob", x, times), strict=True)
+        chosen = self._chosen(settings)
+        found = _core.log_prob(self._model, self._companions, series, times, *chosen, rows, threads)
+        return found.reshape(array.shape[:-1])
 
     def map(
         self,
@@ -300,11 +377,11 @@ class Posterior:
         >>> posterior.map(x=series).shape
         (1,)
         """
-        series = self._series("posterior.map", x, times)
-        chosen = self._sampler_settings().json_of({**self.settings, **settings})
+        series, times = zip(*self._panel("posterior.map", x, times), strict=True)
         found = _core.map(
-            self._model, *series, chosen, as_seed(seed, "posterior.map"), threads, show_progress_bars
-        )
+            self._model, self._companions, series, times, *self._chosen(settings), as_seed(seed, "posterior.map"), threads,
+            show_progress_bars,
+        )  # fmt: skip
         if found["warning"]:
             warnings.warn(f"posterior.map: {found['warning']}", stacklevel=2)
         warn_outcome("posterior.map", found["outcome"])
@@ -325,7 +402,7 @@ class Posterior:
         return self._last("to_arviz").to_arviz()
 
     def plot(self, *, truth: ArrayLike | None = None, reference: ArrayLike | None = None) -> Figures:
-        """Figures of the last draws: pair plot, marginals, the series and which of its transitions told most; with the
+        """Figures of the last draws: pair plot, marginals, the (first) series and which of its transitions told most; with the
         true θ and draws of a reference [N, d] if they are given. A notebook shows them, save("posterior.html") writes a
         page.
 
@@ -346,7 +423,8 @@ class Posterior:
         return Figures(results)
 
     def __repr__(self) -> str:
-        series = "" if self._default is None else f", default x of {len(self._default.rows)} rows"
+        rows = " and ".join(str(len(series.rows)) for series in self._default or [])
+        series = f", default x of {rows} rows" if rows else ""
         return f"Posterior({self._model.method}{series}; parameters {', '.join(self.prior.names)})"
 
     def _repr_html_(self) -> str:
@@ -356,8 +434,10 @@ class Posterior:
         return _html.table("Posterior", {**rows, **self.settings})
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": self._model.to_bytes(), "_stream": None}  # made again from the whole series
+        models = {"_model": self._model.to_bytes(), "_companions": [each.to_bytes() for each in self._companions]}
+        return {**self.__dict__, **models, "_stream": None}  # made again from the whole series
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._model = _core.parse_model(state["_model"])
+        self._companions = [_core.parse_model(each) for each in state["_companions"]]

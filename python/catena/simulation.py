@@ -227,6 +227,9 @@ def simulate(
     seed: int | None = 0,
     initial_state: Any = None,
     state_names: Sequence[str] | None = None,
+    gaps: float | tuple[float, float] | None = None,
+    block: int = 1,
+    initial: bool = False,
     max_invalid: float = 0.1,
     batch_size: int = 1024,
     executor: Any = None,
@@ -243,6 +246,10 @@ def simulate(
     or a function of rng, for the proposals that follow series. Transitions with a result that is not finite are
     dropped and reported; more than a share of max_invalid is an error.
 
+    gaps=(1, 6): records over 1, 2, …, 6 steps in turn, for series with missing states. block=5: records of 5 transitions
+    in a row. initial=True: initial states instead of transitions, for tasks whose initial state depends on θ. Each inner
+    step counts in the budget.
+
     workers=8 runs batches in eight processes, executor= on anything with `submit` (concurrent.futures, Dask, Ray, MPI)
     or on joblib.Parallel; the data do not depend on it. With path= they go to a netCDF file as they are made, and
     resume=True goes on with a run that died. A built-in task uses `threads` instead.
@@ -253,6 +260,8 @@ def simulate(
     >>> prior = catena.priors.Independent({"drift": catena.priors.Normal(0, 1)})
     >>> catena.simulate(step, prior, proposal=catena.proposals.Box(-5, 5), budget=1000)
     Transitions(1000 of x_1; parameters drift)
+    >>> catena.simulate(step, prior, proposal=catena.proposals.Box(-5, 5), gaps=(1, 4), budget=1000).step[:5]
+    array([1., 2., 3., 4., 1.])
     """
     seed = as_seed(seed, "simulate")
     file = "" if path is None else os.fspath(path)
@@ -261,6 +270,9 @@ def simulate(
         raise ValueError(f"simulate: budget is {budget!r}, but must be a whole number, 1 or more")
     if not 1 <= batch_size <= 2**24:
         raise ValueError(f"simulate: batch_size is {batch_size!r}, but must be between 1 and {2**24}")
+    if int(block) != block or block < 1:
+        raise ValueError(f"simulate: block is {block!r}, but must be a whole number, 1 or more")
+    plan["records"] = {"block": int(block), "initial": bool(initial), "gaps": _range_text(gaps)}
     if resume and path is None:
         raise ValueError("simulate: resume is given without path, but must come with the file to go on with")
     if isinstance(simulator, Task):
@@ -303,6 +315,13 @@ def simulate(
         if own:
             pool.shutdown()
     return _finished(core, record, file)
+
+
+def _range_text(gaps: float | tuple[float, float] | None) -> str:
+    """As the command line has it: (1, 6) → "1..6"."""
+    if gaps is None:
+        return ""
+    return "..".join(str(end) for end in (gaps if isinstance(gaps, (tuple, list)) else (gaps,)))
 
 
 def _finished(core: _core.TransitionSet | None, record: str, file: str) -> Transitions:

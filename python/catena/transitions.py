@@ -72,6 +72,7 @@ class Transitions:
             parts["time"] = as_rows(time, function, "time", 1)
         else:
             parts["time"] = np.empty((len(parts["x"]), 0))
+        parts["step"] = np.empty((len(parts["x"]), 0))
         for name, part in parts.items():
             if len(part) != len(parts["x"]):
                 raise ValueError(f"{function}: {name} has {len(part)} rows, but must have {len(parts['x'])}, as x")
@@ -102,12 +103,12 @@ class Transitions:
 
     @property
     def x(self) -> np.ndarray:
-        """States before the transition, [N, n]; read-only, no copy."""
+        """States before the transition, [N, n]; read-only, no copy. Of a chain of order m: [N, mn], latest first."""
         return self._core.x
 
     @property
     def x_next(self) -> np.ndarray:
-        """States after the transition, [N, n]; read-only, no copy."""
+        """States after the transition, [N, n]; read-only, no copy. Of blocks of M: [N, Mn], in their order."""
         return self._core.x_next
 
     @property
@@ -115,6 +116,12 @@ class Transitions:
         """t of each transition, [N]; None unless the simulator uses time."""
         time = self._core.time
         return time[:, 0] if time.shape[1] else None
+
+    @property
+    def step(self) -> np.ndarray | None:
+        """Δ of each transition in steps of the simulator, [N]; None unless they were simulated with gaps."""
+        step = self._core.step
+        return step[:, 0] if step.shape[1] else None
 
     @property
     def prior(self) -> Prior:
@@ -146,11 +153,14 @@ class Transitions:
         """An xarray Dataset with named parameters and states."""
         import xarray
 
+        plain = self.x.shape == self.x_next.shape  # names of dimensions as in the file
         variables: dict[str, Any] = {
             "theta": (("transition", "parameter"), self.theta),
-            "x": (("transition", "state"), self.x),
-            "x_next": (("transition", "state"), self.x_next),
+            "x": (("transition", "state" if plain else "state_before"), self.x),
+            "x_next": (("transition", "state" if plain else "state_after"), self.x_next),
         }
+        if self.step is not None:
+            variables["step"] = (("transition",), self.step)
         if self.time is not None:
             variables["time"] = (("transition",), self.time)
         coordinates = {"parameter": self.prior.names, "state": self.state_names}
@@ -171,13 +181,12 @@ class Transitions:
         return _from_parts, (self.prior, parts, self.state_names, self._core.provenance)
 
 
-PARTS = ("theta", "x", "x_next", "time")
+PARTS = ("theta", "x", "x_next", "time", "step")
 
 
 def make_set(prior: Prior, parts: dict[str, np.ndarray], state_names: list[str], provenance: str) -> _core.TransitionSet:
     """The C++ set of arrays by name, which must be float64 rows."""
-    theta, x, x_next, time = (parts[name] for name in PARTS)
-    return _core.make_transitions(prior._core, theta, x, x_next, time, state_names, provenance)
+    return _core.make_transitions(prior._core, *(parts[name] for name in PARTS), state_names, provenance)
 
 
 def _from_parts(*parts: Any) -> Transitions:

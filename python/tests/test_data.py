@@ -166,7 +166,7 @@ def test_misuse_is_one_sentence(two, fnle, series):
         posterior.sample((10,))
     with pytest.raises(ValueError, match=r"x is of shape \(7, 2\)"):
         posterior.sample((10,), x=np.hstack([series, series]))
-    with pytest.raises(ValueError, match="1 of the 7 rows of x are not finite"):
+    with pytest.raises(ValueError, match="from row 3 to row 5 of the series is 2.*or set cut_gaps"):
         posterior.sample((10,), x=np.where(np.arange(7)[:, np.newaxis] == 3, np.nan, series))
     with pytest.raises(TypeError, match="'warmup' is unknown.*did you mean warm_up"):
         posterior.sample((10,), x=series, warmup=3)
