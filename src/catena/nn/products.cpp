@@ -18,7 +18,7 @@ using kernels::Coefficients;
 
 // A tile of R rows × C vectors of sums lives in registers: 20 of AVX-512's 32, 10 of the 16 of AVX2 and SSE, which
 // leaves room for one column of x and one coefficient. Each x is then used R times per load, each coefficient C times.
-// More sums were not faster (24 of 32 registers: 0.94 of the peak instead of 0.96 for 50 rows, which are ten times 5).
+// More sums (24 of 32 registers) were not faster: 50 rows, the paper's width, are ten times 5.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int tile_vectors = 4;
 constexpr int tile_sums = 20;

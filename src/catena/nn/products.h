@@ -19,7 +19,7 @@ struct Coefficients {
 
 /// y = A x + b + z; b and z with null data are left out, and z may be y. x: [cols × lanes], y and z: [rows × lanes].
 /// Views are references here and in norm_kernels.h: a copy of a view that was just made waits until everything that was
-/// stored before has reached the cache (no store forwarding), which costs a residual layer 2 % of its speed.
+/// stored before has reached the cache (no store forwarding), which costs a residual layer speed.
 void product(const Coefficients& a, const ConstBlock& x, const float* b, const ConstBlock& z, const Block& y);
 
 /// w_ik += Σ_l g_il x_kl over exactly the lanes that count; w is row-major [g.features × x.features].

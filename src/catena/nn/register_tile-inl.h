@@ -1,6 +1,6 @@
 // A tile of R × C vectors in registers, for the products of nn/. Included once per instruction set (Highway's
 // convention for -inl.h files). Nested structures, because GCC keeps arrays of Highway's vectors in memory between
-// loops, which costs a matrix product some 4 % of its speed.
+// loops, which costs a matrix product speed.
 
 #if defined(CATENA_NN_REGISTER_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CATENA_NN_REGISTER_TILE_INL_H_
