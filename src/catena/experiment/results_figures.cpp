@@ -47,11 +47,16 @@ json methods_scale(const std::set<std::string>& methods) {
 }
 
 json encoding(const Plan& plan, const std::set<std::string>& methods) {
-  json y = {{"field", "y"}, {"type", "quantitative"}, {"title", plan.value_title}};
+  json y = {{"field", "y"}, {"type", "quantitative"}, {"title", plan.value_title}, {"axis", {{"tickCount", 5}}}};
   if (plan.logarithmic) y["scale"] = {{"type", "log"}};
   if (plan.metric == "c2st") y["scale"] = {{"domain", {0.45, 1}}, {"clamp", true}};
   return {
-      {"x", {{"field", "x"}, {"type", "quantitative"}, {"title", plan.axis_title}, {"scale", {{"type", "log"}}}}},
+      {"x",
+       {{"field", "x"},
+        {"type", "quantitative"},
+        {"title", plan.axis_title},
+        {"axis", {{"tickCount", 3}}},
+        {"scale", {{"type", "log"}}}}},
       {"y", y},
       {"color",
        {{"field", "method"}, {"type", "nominal"}, {"scale", methods_scale(methods)}, {"legend", {{"orient", "top"}}}}},
@@ -108,6 +113,9 @@ std::vector<report::DrawnFigure> figures_of(const std::vector<Row>& rows, const 
     const std::size_t columns = std::min<std::size_t>(3, views.size());
     figure.drawing.spec =
         report::grid(std::move(views), {.columns = columns, .width = 210, .most = 320, .aspect = 0.8});
+    // Every view has axes of its own, so columns align by views and not by their flush borders.
+    figure.drawing.spec["bounds"] = "full";
+    figure.drawing.spec["spacing"] = 24;
     figures.push_back(std::move(figure));
   }
   return figures;
