@@ -32,7 +32,7 @@ struct Sampler {
   std::array<std::array<double, most_stages>, most_stages> stage_weights{};
   std::array<double, most_stages> weights{};
   /// Langevin steps at every level after the table's step, y ← y + δ s_y + √(2δ) ξ, which pull back to that level's
-  /// density whatever the step got wrong (song2021score, algorithm 4; song2019). A diffused density's curvature is at
+  /// density whatever the step got wrong (song2021, algorithm 4; song2019). A diffused density's curvature is at
   /// most 1/η², so that a step of δ ≤ η² is stable wherever modes lie and however narrow they are.
   int corrections = 0;
 
