@@ -10,6 +10,7 @@
 #include "catena/core/version.h"
 #include "catena/sample/posterior.h"
 #include "common.h"
+#include "sampler_flags.h"
 #include "task_flags.h"
 #include "verb.h"
 
@@ -22,7 +23,7 @@ constexpr std::string_view function = "catena calibrate";
 struct Options {
   Common common;
   TaskFlags task;
-  ChoiceFlags settings;
+  SamplerFlags settings;
   std::string model, output;
   int transitions = 10, series = 200, draws = 100;
 };
@@ -46,9 +47,7 @@ int run(const Options& options) {
     throw InputError(
         fmt::format("{}: the prior of {} is not that of {}, but must be", function, options.model, task.name));
   }
-  const sample::PosteriorSampler& sampler = sample::posterior_samplers().at(function, model.method);
-  const nlohmann::json settings =
-      options.settings.values(function, fmt::format("the method {}", model.method), sampler.settings);
+  const nlohmann::json settings = options.settings.values(function, model.method);
   const Streams streams(options.common.seed);
   const auto progress = options.common.make_progress();
   const evaluate::KnownSeries known = evaluate::known_series(function, task, static_cast<std::size_t>(options.series),
@@ -87,10 +86,7 @@ Run set_up(CLI::App& app) {
   app.add_option("-o,--output", options->output, "netCDF file to write, for catena report")
       ->required()
       ->type_name("FILE");
-  for (const sample::PosteriorSampler& sampler : sample::posterior_samplers()) {
-    options->settings.add(sampler.name, sampler.settings);
-  }
-  options->settings.declare(app, "Options of the methods");
+  options->settings.add_to(app);
   add_common(app, options->common, Seeded::yes);
   return [options] { return run(*options); };
 }

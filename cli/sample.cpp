@@ -13,7 +13,7 @@
 #include "catena/sample/posterior.h"
 #include "common.h"
 #include "observation.h"
-#include "task_flags.h"
+#include "sampler_flags.h"
 #include "verb.h"
 
 namespace catena::cli {
@@ -24,7 +24,7 @@ constexpr std::string_view function = "catena sample";
 
 struct Options {
   Common common;
-  ChoiceFlags settings;
+  SamplerFlags settings;
   ObservationFlags observation;
   std::string output, state;
   int n = 1000;
@@ -34,10 +34,9 @@ int run(const Options& options) {
   const Stopwatch watch;
   const Observed observed(function, options.observation);
   const train::TrainedModel& model = observed.model();
-  const sample::PosteriorSampler& sampler = sample::posterior_samplers().at(function, model.method);
   sample::PosteriorRequest request = observed.request();
   request.draws = static_cast<std::size_t>(options.n);
-  request.settings = options.settings.values(function, fmt::format("the method {}", model.method), sampler.settings);
+  request.settings = options.settings.values(function, model.method);
   request.state = options.state;
   const auto progress = options.common.make_progress();
   const sample::PosteriorDraws draws =
@@ -80,10 +79,7 @@ Run set_up(CLI::App& app) {
   app.add_option("--state", options->state,
                  "file of what is known so far: the observation goes on where it stopped, and is added to it")
       ->type_name("FILE");
-  for (const sample::PosteriorSampler& sampler : sample::posterior_samplers()) {
-    options->settings.add(sampler.name, sampler.settings);
-  }
-  options->settings.declare(app, "Options of the methods");
+  options->settings.add_to(app);
   add_common(app, options->common, Seeded::yes);
   return [options] { return run(*options); };
 }
