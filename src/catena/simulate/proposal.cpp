@@ -36,9 +36,30 @@ ProposalPtr make_proposal(std::string_view function, const nlohmann::json& descr
   return proposals().at(function, description["proposal"].get<std::string>()).make(settings, context);
 }
 
-StatePool::StatePool(Matrix states, std::vector<double> times, double noise, bool non_negative)
-    : states_(std::move(states)), times_(std::move(times)), noise_(noise), non_negative_(non_negative) {
+namespace {
+
+/// s = (q₀.₇₅ − q₀.₂₅) / 1.349: the standard deviation if the values are normal, and not moved by a few wild series.
+double quartile_spread(const Matrix& states, std::size_t coordinate) {
+  std::vector<double> values(states.rows());
+  for (std::size_t r = 0; r < values.size(); ++r) values[r] = states(r, coordinate);
+  const auto quantile = [&](std::size_t rank) {
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(rank);
+    std::ranges::nth_element(values, at);
+    return *at;
+  };
+  const double upper = quantile(values.size() * 3 / 4), lower = quantile(values.size() / 4);
+  return (upper - lower) / 1.349;
+}
+
+}  // namespace
+
+StatePool::StatePool(Matrix states, std::vector<double> times, const PoolNoise& noise)
+    : states_(std::move(states)), times_(std::move(times)), non_negative_(noise.non_negative) {
   CATENA_ASSERT(states_.rows() > 0 && states_.rows() == times_.size());
+  for (std::size_t i = 0; i < states_.cols(); ++i) {
+    const double relative = noise.relative_noise > 0 ? noise.relative_noise * quartile_spread(states_, i) : 0;
+    deviations_.push_back(std::hypot(noise.noise, relative));
+  }
 }
 
 void StatePool::draw(Stream& stream, StateBlock state, double* time) const {
@@ -47,7 +68,7 @@ void StatePool::draw(Stream& stream, StateBlock state, double* time) const {
     const std::size_t chosen = stream.integer(states_.rows());
     for (std::size_t i = 0; i < state.features; ++i) {
       const double kept = states_(chosen, i);
-      const double moved = kept + noise_ * state(i, l);
+      const double moved = kept + deviations_[i] * state(i, l);
       state(i, l) = non_negative_ && moved < 0 ? kept : moved;
     }
     if (time != nullptr) time[l] = times_[chosen];
@@ -64,8 +85,8 @@ std::string StatePool::fingerprint() const {
   return fmt::format("{:016x}", hash);
 }
 
-StatePool pool_states(std::string_view function, std::span<const Matrix> series, std::size_t order, double noise,
-                      bool non_negative, std::span<const std::vector<double>> series_times) {
+StatePool pool_states(std::string_view function, std::span<const Matrix> series, std::size_t order,
+                      const PoolNoise& noise, std::span<const std::vector<double>> series_times) {
   std::vector<double> values, times;
   std::size_t states = 0;
   for (std::size_t s = 0; s < series.size(); ++s) {
@@ -85,7 +106,7 @@ StatePool pool_states(std::string_view function, std::span<const Matrix> series,
   check::at_least(function, "the number of finite states to propose", times.size(), std::size_t{1});
   Matrix pool(times.size(), order * states);
   std::ranges::copy(values, pool.values().begin());
-  return StatePool(std::move(pool), std::move(times), noise, non_negative);
+  return StatePool(std::move(pool), std::move(times), noise);
 }
 
 }  // namespace catena::simulate

@@ -56,11 +56,27 @@ const Registry<ProposalEntry>& proposals();
 /// The proposal of a description.
 ProposalPtr make_proposal(std::string_view function, const nlohmann::json& description, const ProposalContext& context);
 
+/// What is added to a pooled state: normal noise of variance noise² + (relative_noise · s_i)² in coordinate i, where
+/// s_i is the pool's spread in that coordinate (the quartiles' distance over 1.349: a normal's standard deviation).
+struct PoolNoise {
+  double noise = 0.1;
+  double relative_noise = 0;
+  bool non_negative = false;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.noise, "noise", "standard deviation of what is added to a pooled state", not_negative());
+    visit(c.relative_noise, "relative_noise", "the same, as a share of the pool's own spread in each coordinate",
+          not_negative());
+    visit(c.non_negative, "non_negative", "a coordinate that noise would push below 0 keeps its value", anything());
+  }
+};
+
 /// Pooled states with noise around them: what the predictive and the target proposal have in common. For a chain of
 /// order m, one of them is m states in a row.
 class StatePool {
  public:
-  StatePool(Matrix states, std::vector<double> times, double noise, bool non_negative);
+  StatePool(Matrix states, std::vector<double> times, const PoolNoise& noise);
   std::size_t size() const { return states_.rows(); }
   /// A hash of the pooled states, to tell whether two pools are the same.
   std::string fingerprint() const;
@@ -71,13 +87,13 @@ class StatePool {
  private:
   Matrix states_;
   std::vector<double> times_;
-  double noise_;
+  std::vector<double> deviations_;  // of the noise, per coordinate
   bool non_negative_;
 };
 
 /// Pools the finite states of series, `order` in a row; `function` names the caller if there is none.
-StatePool pool_states(std::string_view function, std::span<const Matrix> series, std::size_t order, double noise,
-                      bool non_negative, std::span<const std::vector<double>> times = {});
+StatePool pool_states(std::string_view function, std::span<const Matrix> series, std::size_t order,
+                      const PoolNoise& noise, std::span<const std::vector<double>> times = {});
 
 // The makers, one file each.
 ProposalPtr make_fixed_proposal(const nlohmann::json& settings, const ProposalContext& context);
@@ -89,26 +105,22 @@ ProposalPtr make_rollout_proposal(const nlohmann::json& settings, const Proposal
 struct PredictiveSettings {
   int series = 50;
   int length = 100;
-  double noise = 0.1;
-  bool non_negative = false;
+  PoolNoise pool;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit(c.series, "series", "prior-predictive series to simulate", between(1, 1000000));
     visit(c.length, "length", "transitions of each of them", between(1, 1000000));
-    visit(c.noise, "noise", "standard deviation of what is added to a pooled state", not_negative());
-    visit(c.non_negative, "non_negative", "a coordinate that noise would push below 0 keeps its value", anything());
+    PoolNoise::fields(c.pool, visit);
   }
 };
 
 struct TargetSettings {
-  double noise = 0.1;
-  bool non_negative = false;
+  PoolNoise pool;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit(c.noise, "noise", "standard deviation of what is added to a given state", not_negative());
-    visit(c.non_negative, "non_negative", "a coordinate that noise would push below 0 keeps its value", anything());
+    PoolNoise::fields(c.pool, visit);
   }
 };
 

@@ -38,8 +38,8 @@ ProposalPtr make_target_proposal(const nlohmann::json& settings, const ProposalC
   for (const Matrix& series : context.target) {
     check::equal(function, "the number of columns of a series", series.cols(), context.model.simulator.states());
   }
-  return std::make_shared<Target>(chosen, pool_states(function, context.target, context.model.simulator.order,
-                                                      chosen.noise, chosen.non_negative, context.target_times));
+  return std::make_shared<Target>(
+      chosen, pool_states(function, context.target, context.model.simulator.order, chosen.pool, context.target_times));
 }
 
 }  // namespace catena::simulate
