@@ -45,6 +45,18 @@ def test_a_killed_sweep_goes_on_where_it_was(catena, program, sweep, tmp_path, m
     assert results(killed) == results(whole)
 
 
+def test_a_sweep_with_another_metric_adds_its_column(catena, sweep, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    settings = json.loads(sweep.read_text()) | {"tasks": [{"name": "gaussian_rw", "options": {"dim": 1}}], "observations": 1}
+    for metrics, transitions in ((["sw1"], [1]), (["c2st", "sw1"], [1, 2])):
+        sweep.write_text(json.dumps(settings | {"metrics": metrics, "transitions": transitions}))
+        assert catena("experiment", "benchmark", "--sweep", sweep, "-o", tmp_path / "out", "--quiet").returncode == 0
+    header, *rows = [line.split(",") for line in (tmp_path / "out" / "rows.csv").read_text().splitlines()]
+    c2st, sw1 = header.index("c2st"), header.index("sw1")
+    assert sorted(header) == sorted(set(header))
+    assert [(bool(row[c2st]), bool(row[sw1])) for row in rows] == [(False, True), (True, True)]
+
+
 def test_the_table_stands_beside_the_papers_numbers(catena, tmp_path):
     header = "task,method,budget,seed,transitions,observation,outcome,c2st\n"
     rows = [f"periodic_sde,fnse,10000,{seed},{T},{o},ok,{0.5 + 0.1 * o + 0.01 * seed}\n"

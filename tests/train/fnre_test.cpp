@@ -95,5 +95,11 @@ TEST(Fnre, RefusesModelsOfOtherMethods) {
   EXPECT_THROW(RatioModel{model}, InputError);
 }
 
+TEST(Fnre, RefusesAFileThatDoesNotSayWhatItsNetworkIs) {
+  TrainedModel model = train_small(transitions_of("gaussian_rw", 300, {{"dim", 1}}), small("bce", "separable"), 5, 1);
+  model.settings.erase("squares");
+  EXPECT_THROW(RatioModel{model}, FileError);
+}
+
 }  // namespace
 }  // namespace catena::train

@@ -6,20 +6,15 @@
 #include <cmath>
 #include <vector>
 
+#include "catena/compose/density_rows.h"
 #include "catena/compose/network_scores.h"
 #include "catena/nn/workspace_pool.h"
 #include "catena/train/blur.h"
-#include "catena/train/density_inputs.h"
 
 namespace catena::compose {
 namespace {
 
 constexpr std::size_t block_lanes = 128;
-
-/// What the density sees of one transition, as its network's inputs.
-struct Transition {
-  std::vector<float> state, v, atom, keep;
-};
 
 class LikelihoodScores final : public LocalScores {
  public:
@@ -32,19 +27,10 @@ class LikelihoodScores final : public LocalScores {
         density_(train::record_density(model.settings.density, shape_)),
         weights_(train::flat_weights(density_.graph, model.model->network(train::likelihood_network).weights,
                                      model.model->source)),
-        pool_(density_.graph, block_lanes, {.keep_values = true, .input_gradients = {density_.inputs.z}}) {
-    std::vector<float> c(series.c.cols());
-    for (std::size_t t = 0; t < series.transitions(); ++t) {
-      std::ranges::transform(series.c.row(t), c.begin(), [](double value) { return static_cast<float>(value); });
-      Transition seen{std::vector<float>(shape_.state_inputs), std::vector<float>(shape_.states),
-                      std::vector<float>(shape_.atoms), std::vector<float>(shape_.atoms > 0 ? shape_.states : 0)};
-      map_.state(c.data(), seen.state);
-      map_.increment(c.data(), {}, seen.v, seen.atom, seen.keep);
-      transitions_.push_back(std::move(seen));
-    }
-  }
+        pool_(density_.graph, block_lanes, {.keep_values = true, .input_gradients = {density_.inputs.z}}),
+        rows_(density_rows(map_, shape_, series)) {}
 
-  std::size_t transitions() const override { return transitions_.size(); }
+  std::size_t transitions() const override { return rows_.v.rows(); }
   std::size_t dimension() const override { return d_; }
 
   void scores(ConstMatrixView theta_a, double a, std::size_t begin, std::size_t end, MatrixView out) const override {
@@ -64,7 +50,7 @@ class LikelihoodScores final : public LocalScores {
       }
       std::uint64_t changed = nn::Workspace::all_inputs;
       for (std::size_t t = begin; t < end; ++t) {
-        load(*workspace, lanes, transitions_[t]);
+        load(*workspace, lanes, t);
         workspace->forward(weights_, lanes, changed);
         changed = nn::Workspace::all_inputs & ~std::uint64_t{1};  // z, the first input, stays
         std::fill_n(workspace->gradient(density_.loss, lanes).data, lanes, -1.0F);
@@ -79,16 +65,18 @@ class LikelihoodScores final : public LocalScores {
   }
 
  private:
-  void load(nn::Workspace& workspace, std::size_t lanes, const Transition& seen) const {
-    const auto fill = [&](nn::Value value, const std::vector<float>& values) {
-      if (values.empty()) return;
+  void load(nn::Workspace& workspace, std::size_t lanes, std::size_t t) const {
+    const auto fill = [&](nn::Value value, const Matrix& rows) {
+      if (rows.cols() == 0) return;
       const Block block = workspace.value(value, lanes);
-      for (std::size_t f = 0; f < values.size(); ++f) std::fill_n(block.feature(f), lanes, values[f]);
+      for (std::size_t f = 0; f < rows.cols(); ++f) {
+        std::fill_n(block.feature(f), lanes, static_cast<float>(rows(t, f)));
+      }
     };
-    fill(density_.inputs.state, seen.state);
-    fill(density_.inputs.v, seen.v);
-    fill(density_.inputs.atom, seen.atom);
-    fill(density_.inputs.keep, seen.keep);
+    fill(density_.inputs.state, rows_.state);
+    fill(density_.inputs.v, rows_.v);
+    fill(density_.inputs.atom, rows_.atom);
+    fill(density_.inputs.keep, rows_.keep);
   }
 
   diffusion::Schedule schedule_;
@@ -98,7 +86,7 @@ class LikelihoodScores final : public LocalScores {
   train::DensityGraph density_;
   AlignedVector<float> weights_;
   mutable nn::WorkspacePool pool_;
-  std::vector<Transition> transitions_;
+  DensityRows rows_;
 };
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <vector>
+
+#include "catena/compose/density_rows.h"
 
 namespace catena::compose {
 namespace {
@@ -11,30 +14,22 @@ namespace {
 TransitionNetwork density_network(const train::DensityModel& model, const ObservedSeries& series, double& constant) {
   const train::DensityShape& shape = model.shape;
   const std::size_t transitions = series.transitions();
-  Matrix state_rows(transitions, shape.state_inputs), v_rows(transitions, shape.states),
-      atom_rows(transitions, shape.atoms), keep_rows(transitions, shape.atoms > 0 ? shape.states : 0);
-  std::vector<float> c(series.c.cols()), state(state_rows.cols()), v(v_rows.cols()), atom(atom_rows.cols()),
-      keep(keep_rows.cols());
+  DensityRows rows = density_rows(model.map, shape, series);
+  std::vector<float> keep(rows.keep.cols());
   constant = 0;
   for (std::size_t t = 0; t < transitions; ++t) {
-    std::ranges::transform(series.c.row(t), c.begin(), [](double value) { return static_cast<float>(value); });
-    model.map.state(c.data(), state);
-    model.map.increment(c.data(), {}, v, atom, keep);
-    std::ranges::copy(state, state_rows.row(t).begin());
-    std::ranges::copy(v, v_rows.row(t).begin());
-    std::ranges::copy(atom, atom_rows.row(t).begin());
-    std::ranges::copy(keep, keep_rows.row(t).begin());
-    double kept = static_cast<double>(shape.states);
-    for (const float value : keep) kept -= value == 0 ? 1 : 0;
-    constant += model.map.log_jacobian(keep) - 0.5 * kept * std::log(2 * std::numbers::pi);
+    std::ranges::transform(rows.keep.row(t), keep.begin(), [](double value) { return static_cast<float>(value); });
+    const auto dropped = static_cast<std::size_t>(std::ranges::count(keep, 0.0F));
+    constant += model.map.log_jacobian(keep) -
+                0.5 * static_cast<double>(shape.states - dropped) * std::log(2 * std::numbers::pi);
   }
   train::DensityGraph density = train::record_density(model.settings.density, shape, SeriesSum::z_lanes(transitions));
   TransitionNetwork network{std::move(density.graph), density.inputs.z, density.loss, -1};
-  network.inputs.push_back({density.inputs.state, std::move(state_rows)});
-  network.inputs.push_back({density.inputs.v, std::move(v_rows)});
+  network.inputs.push_back({density.inputs.state, std::move(rows.state)});
+  network.inputs.push_back({density.inputs.v, std::move(rows.v)});
   if (shape.atoms > 0) {
-    network.inputs.push_back({density.inputs.atom, std::move(atom_rows)});
-    network.inputs.push_back({density.inputs.keep, std::move(keep_rows)});
+    network.inputs.push_back({density.inputs.atom, std::move(rows.atom)});
+    network.inputs.push_back({density.inputs.keep, std::move(rows.keep)});
   }
   return network;
 }

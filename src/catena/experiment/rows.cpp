@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -92,18 +93,23 @@ std::string Row::key() const {
 
 Rows::Rows(std::filesystem::path path, std::vector<std::string> columns)
     : path_(std::move(path)), columns_(std::move(columns)) {
-  if (!std::filesystem::exists(path_)) {
-    files::write_file(path_, fmt::format("{},{}\n", fixed_header, fmt::join(columns_, ",")));
-    return;
+  Table table;
+  if (std::filesystem::exists(path_)) table = read_table(path_);
+  // Columns that the file has stay where they are; new ones come after them.
+  std::vector<std::string> all = table.columns;
+  for (const std::string& column : columns_) {
+    if (std::ranges::find(all, column) == all.end()) all.push_back(column);
   }
-  Table table = read_table(path_);
-  if (table.columns != columns_) {
-    throw InputError(fmt::format("experiment: {} has the columns {}, but this sweep has {}; use another directory",
-                                 path_.string(), fmt::join(table.columns, ", "), fmt::join(columns_, ", ")));
-  }
-  if (table.whole_bytes < std::filesystem::file_size(path_)) std::filesystem::resize_file(path_, table.whole_bytes);
+  columns_ = std::move(all);
   rows_ = std::move(table.rows);
   for (std::size_t i = 0; i < rows_.size(); ++i) keys_[rows_[i].key()] = i;
+  if (columns_ != table.columns) {
+    std::string text = fmt::format("{},{}\n", fixed_header, fmt::join(columns_, ","));
+    for (const Row& row : rows_) text += line_of(row, columns_);
+    files::write_file(path_, text);
+  } else if (table.whole_bytes < std::filesystem::file_size(path_)) {
+    std::filesystem::resize_file(path_, table.whole_bytes);
+  }
 }
 
 void Rows::append(const Row& row) {

@@ -24,7 +24,8 @@ struct Row {
 
 class Rows {
  public:
-  /// Reads what is there. `columns` are the names of the values, in order; a file with others is an InputError.
+  /// Reads what is there. `columns` are the names of the values; those that the file lacks are added to it, empty in
+  /// the rows that it has.
   Rows(std::filesystem::path path, std::vector<std::string> columns);
 
   const std::vector<Row>& all() const { return rows_; }

@@ -69,7 +69,12 @@ FnreSettings settings_of(const TrainedModel& model) {
   if (model.method != "fnre") {
     throw InputError(fmt::format("sample: the method of {} is {}, but must be fnre", model.source, model.method));
   }
-  return from_json<FnreSettings>(model.source, model.settings);
+  auto settings = from_json<FnreSettings>(model.source, model.settings);
+  if (settings.network.squares < 0) {  // training puts a number in its place
+    throw FileError(
+        fmt::format("{}: the number of squares of the network is not given; train the model again", model.source));
+  }
+  return settings;
 }
 
 }  // namespace
