@@ -22,7 +22,10 @@ std::string name_of(const SearchResult& candidate) {
 class Rounds {
  public:
   Rounds(TrainedModel& model, const DecaySearch& search, const MethodContext& context)
-      : model_(model), search_(search), context_(context) {}
+      : model_(model), search_(search), context_(context), trial_(search.loop) {
+    const bool choice = search.decay == 0 || !search.others.empty();
+    if (choice) trial_.steps = std::min(search.loop.steps, search.trial_steps);
+  }
 
   /// All of these at the same time.
   void train(const std::vector<SearchResult>& candidates) {
@@ -30,8 +33,8 @@ class Rounds {
     std::vector<NetworkJob> jobs;
     for (const SearchResult& candidate : candidates) {
       objectives.push_back(search_.objective(candidate.kind));
-      jobs.push_back({name_of(candidate), *objectives.back(),
-                      with_decay(search_.loop, candidate.decay, context_.data.training_size())});
+      jobs.push_back(
+          {name_of(candidate), *objectives.back(), with_decay(trial_, candidate.decay, context_.data.training_size())});
     }
     train_networks(model_, jobs, context_);
     for (const SearchResult& candidate : candidates) {
@@ -44,11 +47,18 @@ class Rounds {
 
   const SearchResult& best() const { return best_; }
 
-  /// Keeps the best network alone.
+  /// Keeps the best network alone, trained with all steps.
   SearchResult finish(const std::string& network) {
     TrainedNetwork kept = std::move(model_.networks[name_of(best_)]);
     for (const SearchResult& candidate : all_) model_.networks.erase(name_of(candidate));
-    model_.networks[network.empty() ? best_.kind : network] = std::move(kept);
+    const std::string name = network.empty() ? best_.kind : network;
+    if (trial_.steps < search_.loop.steps) {
+      const auto objective = search_.objective(best_.kind);
+      const LoopSettings loop = with_decay(search_.loop, best_.decay, context_.data.training_size());
+      train_networks(model_, {{name, *objective, loop}}, context_);
+    } else {
+      model_.networks[name] = std::move(kept);
+    }
     return best_;
   }
 
@@ -58,6 +68,7 @@ class Rounds {
   TrainedModel& model_;
   const DecaySearch& search_;
   const MethodContext& context_;
+  LoopSettings trial_;
   std::vector<SearchResult> all_;
   SearchResult best_;
 };

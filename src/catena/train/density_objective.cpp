@@ -79,6 +79,7 @@ DecaySearch density_search(const DensitySettings& settings, const DensityInputSe
           .others = any ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
           .decay = decay,
           .loop = loop,
+          .trial_steps = 8000,
           .objective = [settings, inputs, &data, blur](const std::string& kind) {
             DensitySettings density = settings;
             density.density = kind;

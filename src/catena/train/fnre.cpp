@@ -50,8 +50,12 @@ TrainedModel train_fnre(const MethodContext& context) {
         RatioMap(context.data.features(), context.data.state_names(), settings.logarithms),
         context.data.prior().size());
   };
-  const DecaySearch search{
-      .kind = settings.network.network, .others = {}, .decay = settings.decay, .loop = loop, .objective = objective};
+  const DecaySearch search{.kind = settings.network.network,
+                           .others = {},
+                           .decay = settings.decay,
+                           .loop = loop,
+                           .trial_steps = 3000,
+                           .objective = objective};
   settings.decay = search_decay(model, ratio_name(0), search, context).decay;
   const auto member = objective("");
   const LoopSettings decayed = with_decay(loop, settings.decay, context.data.training_size());
