@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "catena/core/check.h"
+#include "catena/sample/autocovariance.h"
 #include "catena/simulate/special.h"
 
 namespace catena::sample {
@@ -95,17 +96,8 @@ double plain_ess(const Matrix& draws) {
   if (constant(draws)) return size;
   const std::size_t n = draws.cols();
   const Variances v = variances(draws);
-  const auto correlation = [&](std::size_t lag) {
-    if (lag == 0) return 1.0;
-    double mean_covariance = 0;
-    for (std::size_t c = 0; c < draws.rows(); ++c) {
-      const auto row = draws.row(c);
-      double sum = 0;
-      for (std::size_t i = 0; i + lag < n; ++i) sum += (row[i] - v.means[c]) * (row[i + lag] - v.means[c]);
-      mean_covariance += sum / static_cast<double>(n) / static_cast<double>(draws.rows());
-    }
-    return 1 - (v.within - mean_covariance) / v.total;
-  };
+  Autocovariances covariance(draws, v.means);
+  const auto correlation = [&](std::size_t lag) { return lag == 0 ? 1.0 : 1 - (v.within - covariance(lag)) / v.total; };
   // The pair that ends the sequence (the first one with a negative sum, or the last one there are draws for) counts
   // with its even correlation alone, once.
   double pair_sum = 0;

@@ -229,14 +229,15 @@ class Run {
     const std::size_t per_chain = (draws_ + info().chains - 1) / info().chains;
     const std::size_t fewest = 2 * std::max<std::size_t>(per_chain, 16);
     const auto size = [&] { return static_cast<double>(kept() * info().chains); };
+    // A chain's trace must stay of a size to be examined, whatever its length.
+    constexpr std::size_t longest = 8192;
+    while (kept() > longest) halve();
     Round round;
     for (;;) {
       info().health = health_of(traces(), parallel_);
       const ChainHealth health = worst(info().health);
       round = {health.r_hat, std::min(health.bulk_ess, health.tail_ess)};
-      // A chain's trace must stay of a size to be examined, whatever its length.
-      constexpr std::size_t longest = 8192;
-      if (kept() < fewest || (2 * round.ess > size() && kept() <= longest)) break;
+      if (kept() < fewest || 2 * round.ess > size()) break;
       halve();
     }
     progress_.note(fmt::format("R-hat {:.3f}, ESS {:.0f}", round.r_hat, round.ess));
