@@ -125,6 +125,31 @@ TEST(TargetProposal, AddsNoiseButNotBelowZeroWhereStatesAreNonNegative) {
   EXPECT_NEAR(square, 0.04, 4.5 * 0.04 * std::sqrt(2.0 / draws));
 }
 
+/// A pool of 0, 1, 2, 3 has the variance 5/4 and the quartiles 1 and 3; noise adds (ρ 2/1.349)² e^(2κ²) in these units.
+TEST(TargetProposal, HasNoiseInThePoolsOwnUnits) {
+  const Model model = walk_model(2);
+  Matrix series(4, 2);
+  for (std::size_t r = 0; r < 4; ++r) series(r, 0) = static_cast<double>(r), series(r, 1) = 10 * static_cast<double>(r);
+  for (const double tail : {0.0, 0.3}) {
+    const ProposalPtr proposal =
+        make(model, {{"proposal", "target"}, {"noise", 0.0}, {"relative_noise", 0.5}, {"tail", tail}}, {series});
+    StateLanes x(2, draws);
+    Stream stream = Streams(7).stream("target");
+    proposal->draw(stream, x, nullptr);
+    const double expected = 1.25 + std::pow(0.5 * 2 / 1.349, 2) * std::exp(2 * tail * tail);
+    for (const std::size_t i : {0U, 1U}) {
+      const double unit = i == 0 ? 1 : 10;
+      double square = 0, fourth = 0;
+      for (std::size_t l = 0; l < draws; ++l) {
+        const double off = x(i, l) / unit - 1.5;
+        square += off * off / draws;
+        fourth += off * off * off * off / draws;
+      }
+      EXPECT_NEAR(square, expected, 4.5 * std::sqrt((fourth - square * square) / draws));
+    }
+  }
+}
+
 TEST(RolloutProposal, CarriesStatesOnWithAFreshThetaEachTime) {
   WalkStepper stepper;
   stepper.not_finite_above = 2;

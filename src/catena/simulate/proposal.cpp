@@ -54,7 +54,7 @@ double quartile_spread(const Matrix& states, std::size_t coordinate) {
 }  // namespace
 
 StatePool::StatePool(Matrix states, std::vector<double> times, const PoolNoise& noise)
-    : states_(std::move(states)), times_(std::move(times)), non_negative_(noise.non_negative) {
+    : states_(std::move(states)), times_(std::move(times)), tail_(noise.tail), non_negative_(noise.non_negative) {
   CATENA_ASSERT(states_.rows() > 0 && states_.rows() == times_.size());
   for (std::size_t i = 0; i < states_.cols(); ++i) {
     const double relative = noise.relative_noise > 0 ? noise.relative_noise * quartile_spread(states_, i) : 0;
@@ -66,9 +66,10 @@ void StatePool::draw(Stream& stream, StateBlock state, double* time) const {
   for (std::size_t i = 0; i < state.features; ++i) stream.fill_normal({state.feature(i), state.lanes});
   for (std::size_t l = 0; l < state.lanes; ++l) {
     const std::size_t chosen = stream.integer(states_.rows());
+    const double scale = tail_ > 0 ? std::exp(tail_ * stream.normal()) : 1;
     for (std::size_t i = 0; i < state.features; ++i) {
       const double kept = states_(chosen, i);
-      const double moved = kept + deviations_[i] * state(i, l);
+      const double moved = kept + scale * deviations_[i] * state(i, l);
       state(i, l) = non_negative_ && moved < 0 ? kept : moved;
     }
     if (time != nullptr) time[l] = times_[chosen];

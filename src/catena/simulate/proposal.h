@@ -56,11 +56,14 @@ const Registry<ProposalEntry>& proposals();
 /// The proposal of a description.
 ProposalPtr make_proposal(std::string_view function, const nlohmann::json& description, const ProposalContext& context);
 
-/// What is added to a pooled state: normal noise of variance noise² + (relative_noise · s_i)² in coordinate i, where
-/// s_i is the pool's spread in that coordinate (the quartiles' distance over 1.349: a normal's standard deviation).
+/// What is added to a pooled state: normal noise of variance e^(2κε) (noise² + (relative_noise · s_i)²) in coordinate
+/// i, where s_i is the pool's spread in that coordinate (the quartiles' distance over 1.349: a normal's standard
+/// deviation) and ε ~ N(0, 1) belongs to the draw. With κ = 1 most states are close to the pooled ones and a few lie
+/// far away, where a transition may say more about θ.
 struct PoolNoise {
   double noise = 0.1;
   double relative_noise = 0;
+  double tail = 0;  // κ
   bool non_negative = false;
 
   template <class Self, class Visit>
@@ -68,6 +71,8 @@ struct PoolNoise {
     visit(c.noise, "noise", "standard deviation of what is added to a pooled state", not_negative());
     visit(c.relative_noise, "relative_noise", "the same, as a share of the pool's own spread in each coordinate",
           not_negative());
+    visit(c.tail, "tail", "noise of a draw is scaled by exp(tail times a normal number): 0 none, 1 some go far",
+          between(0.0, 3.0));
     visit(c.non_negative, "non_negative", "a coordinate that noise would push below 0 keeps its value", anything());
   }
 };
@@ -88,6 +93,7 @@ class StatePool {
   Matrix states_;
   std::vector<double> times_;
   std::vector<double> deviations_;  // of the noise, per coordinate
+  double tail_;
   bool non_negative_;
 };
 
