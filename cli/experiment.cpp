@@ -115,11 +115,14 @@ int run_show(const ShowOptions& options) {
     return success;
   }
   for (const std::string& metric : metrics) {
-    fmt::print("{:<16} {:<8} {:>7} {:>6}  {:>6} {:>6} {:>4} {:>6}\n", "task", "method", "budget", "T", metric, "±", "n",
-               "paper");
-    for (const experiment::Cell& cell : experiment::summarise(rows, metric)) {
-      fmt::print("{:<16} {:<8} {:>7} {:>6}  {:>6.3f} {:>6.3f} {:>4} {:>6}{}\n", cell.task, cell.method, cell.budget,
-                 cell.transitions, cell.mean, cell.standard_error, cell.rows,
+    const std::vector<experiment::Cell> cells = experiment::summarise(rows, metric);
+    std::size_t width = 14;
+    for (const experiment::Cell& cell : cells) width = std::max(width, cell.task.size());
+    fmt::print("{:<{}} {:<8} {:>7} {:>6}  {:>6} {:>6} {:>4} {:>6}\n", "task", width, "method", "budget", "T", metric,
+               "±", "n", "paper");
+    for (const experiment::Cell& cell : cells) {
+      fmt::print("{:<{}} {:<8} {:>7} {:>6}  {:>6.3f} {:>6.3f} {:>4} {:>6}{}\n", cell.task, width, cell.method,
+                 cell.budget, cell.transitions, cell.mean, cell.standard_error, cell.rows,
                  cell.paper ? fmt::format("{:.2f}", *cell.paper) : "",
                  cell.paper && cell.mean > *cell.paper + 0.005 ? "  above" : "");
     }

@@ -36,20 +36,11 @@ int run(const Options& options) {
   check::that(truth != output, function, "--output", options.output,
               "no .json file: that one is for the true parameters");
 
-  const tasks::Observation observation =
+  tasks::Observation observation =
       tasks::observe(function, task, static_cast<std::size_t>(options.transitions), options.common.seed, options.theta);
-  files::Series file;
-  file.names = task.simulator.state_names;
-  file.values = observation.series;
-  file.times = observation.times;
-  // The first states stay: a chain starts from them.
-  Stream stream = Streams(options.common.seed).stream("missing");
-  std::size_t lost = 0;
-  for (std::size_t t = task.simulator.order; t < file.values.rows(); ++t) {
-    if (options.missing == 0 || stream.uniform() >= options.missing) continue;
-    std::ranges::fill(file.values.row(t), std::nan(""));
-    ++lost;
-  }
+  const std::size_t lost = tasks::lose_states(observation, task, options.missing, options.common.seed);
+  const files::Series file{
+      .names = task.simulator.state_names, .values = observation.series, .times = observation.times};
   const nlohmann::json record = {{"catena_version", version()},        {"task", task.name},
                                  {"task_version", task.version},       {"options", task.options},
                                  {"transitions", options.transitions}, {"missing", lost},

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <vector>
 
 #include "catena/core/stopwatch.h"
 #include "catena/evaluate/metric.h"
@@ -65,23 +65,25 @@ class Runner {
     return names;
   }
 
-  /// All rows of one trained model.
+  /// All rows of what is trained on one set of transitions.
   void run_model(const SweepTask& entry, const SweepMethod& method, std::uint64_t budget, std::uint64_t seed) {
     const tasks::Task task = tasks::make_task(entry.name, entry.options);
-    std::optional<train::TrainedModel> model;
+    std::vector<train::TrainedModel> models;
     for (const std::size_t transitions : sweep_.transitions) {
       for (std::size_t o = 0; o < sweep_.observations; ++o) {
         Row row;
-        row.task = entry.name;
+        row.task = entry.label;
         row.method = method.label;
         row.budget = budget;
         row.seed = seed;
         row.transitions = transitions;
         row.observation = sweep_.first_observation + o;
         if (!rows_.contains(row)) {
-          progress_.note(fmt::format("{} {} {} T = {}", method.label, entry.name, budget, transitions));
-          if (!model) model = trained(task, method, budget, seed);
-          fill(row, task, method, *model);
+          progress_.note(fmt::format("{} {} {} T = {}", method.label, entry.label, budget, transitions));
+          for (std::size_t k = models.size(); k < entry.records.size(); ++k) {
+            models.push_back(trained(task, entry, k, method, budget, seed));
+          }
+          fill(row, task, entry, method, models);
           rows_.append(row);
         }
         progress_.advance(1);
@@ -89,16 +91,20 @@ class Runner {
     }
   }
 
-  train::TrainedModel trained(const tasks::Task& task, const SweepMethod& method, std::uint64_t budget,
-                              std::uint64_t seed) {
-    const fs::path path =
-        directory_ / "models" / fmt::format("{}-{}-{}-{}.safetensors", task.name, method.label, budget, seed);
+  /// The model of the k-th kind of record.
+  train::TrainedModel trained(const tasks::Task& task, const SweepTask& entry, std::size_t k, const SweepMethod& method,
+                              std::uint64_t budget, std::uint64_t seed) {
+    const fs::path path = directory_ / "models" /
+                          fmt::format("{}-{}-{}-{}{}.safetensors", entry.label, method.label, budget, seed,
+                                      k == 0 ? "" : fmt::format("-{}", k));
     if (fs::exists(path)) return train::read_model(path);
-    progress_.note(fmt::format("{} {} {}: training", method.label, task.name, budget));
+    progress_.note(fmt::format("{} {} {}: training", method.label, entry.label, budget));
     simulate::SimulationPlan plan;
     plan.proposal = sweep_.proposal;
-    plan.budget = budget;
-    plan.seed = Streams(seed).child("transitions").seed();
+    plan.budget = budget / entry.records.size();
+    plan.records = record_plan(entry.records[k]);
+    const Streams streams = k == 0 ? Streams(seed) : Streams(seed).child(fmt::format("records {}", k));
+    plan.seed = streams.child("transitions").seed();
     plan.options = task.options;
     const Stopwatch watch;
     train::TrainingData data(simulate::simulate(task, plan, parallel_, silent_progress()), {});
@@ -111,7 +117,7 @@ class Runner {
     train::TrainedModel model = train::train(method.method, {.data = data,
                                                              .loop = from_json<train::LoopSettings>("experiment", loop),
                                                              .settings = settings,
-                                                             .streams = Streams(seed),
+                                                             .streams = streams,
                                                              .parallel = parallel_,
                                                              .progress = silent_progress(),
                                                              .checkpoint = {}});
@@ -121,18 +127,25 @@ class Runner {
     return model;
   }
 
-  void fill(Row& row, const tasks::Task& task, const SweepMethod& method, const train::TrainedModel& model) {
-    const tasks::Observation observation = tasks::observe("experiment", task, row.transitions, row.observation);
-    const Matrix reference = reference_draws(task, observation.series, sweep_.draws, parallel_);
+  void fill(Row& row, const tasks::Task& task, const SweepTask& entry, const SweepMethod& method,
+            const std::vector<train::TrainedModel>& models) {
+    tasks::Observation observation = tasks::observe("experiment", task, row.transitions, row.observation);
+    tasks::lose_states(observation, task, entry.missing, row.observation);
+    const Matrix reference = reference_draws(task, observation, sweep_.draws, parallel_);
+    std::vector<const train::TrainedModel*> companions;
+    for (std::size_t k = 1; k < models.size(); ++k) companions.push_back(&models[k]);
     const Stopwatch watch;
-    const sample::PosteriorDraws draws = sample::draw_posterior({.model = model,
+    const sample::PosteriorDraws draws = sample::draw_posterior({.model = models.front(),
                                                                  .series = observation.series,
                                                                  .times = observation.times,
                                                                  .draws = sweep_.draws,
-                                                                 .settings = method.sample},
+                                                                 .settings = method.sample,
+                                                                 .companions = std::move(companions)},
                                                                 Streams(row.seed), parallel_);
     row.values["sample_seconds"] = watch.seconds();
-    row.values["train_seconds"] = model.provenance.value("train_seconds", 0.0);
+    for (const train::TrainedModel& model : models) {
+      row.values["train_seconds"] += model.provenance.value("train_seconds", 0.0);
+    }
     row.values["megabytes"] = peak_megabytes();
     row.outcome = name(draws.outcome);
     for (const std::string& name : sweep_.metrics) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "catena/evaluate/reference_file.h"
+#include "catena/tasks/task_density.h"
 
 namespace catena::experiment {
 namespace {
@@ -11,9 +12,13 @@ constexpr std::uint64_t reference_seed = 1;
 
 }  // namespace
 
-Matrix reference_draws(const tasks::Task& task, ConstMatrixView series, std::size_t n, const Parallel& parallel) {
+Matrix reference_draws(const tasks::Task& task, const tasks::Observation& observation, std::size_t n,
+                       const Parallel& parallel) {
+  const simulate::SeriesView view{observation.series, observation.times};
+  const std::vector<simulate::Path> paths =
+      simulate::paths_of("experiment", {&view, 1}, task.simulator.states(), tasks::density_steps(task.name), {});
   const evaluate::FoundReference found = evaluate::find_reference(
-      task, series, n, reference_seed, {}, evaluate::ReferenceCache::of_user(), parallel, silent_progress());
+      task, paths, n, reference_seed, {}, evaluate::ReferenceCache::of_user(), parallel, silent_progress());
   if (!found.group) {
     throw InputError(
         fmt::format("experiment: the reference of {} did not become healthy: {}", task.name, advice(found.outcome)));

@@ -3,11 +3,13 @@
 
 #include "catena/core/array.h"
 #include "catena/core/parallel.h"
-#include "catena/tasks/task.h"
+#include "catena/tasks/observe.h"
 
 namespace catena::experiment {
 
-/// n draws, one a row, from the user's cache where they are there. Throws InputError if their chains are not healthy.
-Matrix reference_draws(const tasks::Task& task, ConstMatrixView series, std::size_t n, const Parallel& parallel);
+/// n draws given a series, whose missing states are rows of NaN; one a row, from the user's cache where they are there.
+/// Throws InputError if their chains are not healthy.
+Matrix reference_draws(const tasks::Task& task, const tasks::Observation& observation, std::size_t n,
+                       const Parallel& parallel);
 
 }  // namespace catena::experiment

@@ -12,6 +12,27 @@
 
 namespace catena::experiment {
 
+simulate::RecordPlan record_plan(const nlohmann::json& json) {
+  check::that(json.is_object(), "experiment", "a record", json.dump(), "an object");
+  simulate::RecordPlan plan;
+  for (const auto& [name, value] : json.items()) {
+    if (name == "block" && value.is_number_unsigned() && value.get<std::size_t>() > 0) {
+      plan.block = value.get<std::size_t>();
+    } else if (name == "initial" && value.is_boolean()) {
+      plan.initial = value.get<bool>();
+    } else if (name == "gaps" && value.is_string()) {
+      plan.varying_steps = true;
+      plan.steps = simulate::parse_steps("experiment", "gaps", value.get<std::string>());
+    } else {
+      throw InputError(
+          fmt::format("experiment: a record has {}, but must have \"block\" (a number from 1 on), "
+                      "\"initial\" (true or false) or \"gaps\" (\"LOW..HIGH\")",
+                      nlohmann::json{{name, value}}.dump()));
+    }
+  }
+  return plan;
+}
+
 nlohmann::json Sweep::to_json() const {
   nlohmann::json json = {{"budgets", budgets},
                          {"transitions", transitions},
@@ -21,7 +42,14 @@ nlohmann::json Sweep::to_json() const {
                          {"draws", draws},
                          {"proposal", proposal},
                          {"metrics", metrics}};
-  for (const SweepTask& task : tasks) json["tasks"].push_back({{"name", task.name}, {"options", task.options}});
+  for (const SweepTask& task : tasks) {
+    nlohmann::json entry = {{"name", task.name}, {"options", task.options}};
+    const SweepTask plain;
+    if (task.label != task.name) entry["label"] = task.label;
+    if (task.records != plain.records) entry["records"] = task.records;
+    if (task.missing > 0) entry["missing"] = task.missing;
+    json["tasks"].push_back(std::move(entry));
+  }
   for (const SweepMethod& method : methods) {
     json["methods"].push_back(
         {{"label", method.label}, {"method", method.method}, {"train", method.train}, {"sample", method.sample}});
@@ -39,7 +67,13 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
       }
     }
     for (const auto& task : json.at("tasks")) {
-      sweep.tasks.push_back({task.at("name").get<std::string>(), task.value("options", nlohmann::json::object())});
+      SweepTask entry;
+      entry.name = task.at("name").get<std::string>();
+      entry.label = task.value("label", entry.name);
+      entry.options = task.value("options", entry.options);
+      entry.records = task.value("records", entry.records);
+      entry.missing = task.value("missing", entry.missing);
+      sweep.tasks.push_back(std::move(entry));
     }
     for (const auto& method : json.at("methods")) {
       const auto name = method.at("method").get<std::string>();
@@ -60,6 +94,10 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
   for (const SweepTask& task : sweep.tasks) {
     static_cast<void>(tasks::make_task(task.name, task.options));
     check::that(tasks::has_density(task.name), "experiment", "task", task.name, "one with an exact reference");
+    check::that(task.records.is_array() && !task.records.empty(), "experiment", "records", task.records.dump(),
+                "a list of at least one");
+    for (const auto& record : task.records) static_cast<void>(record_plan(record));
+    check::that(task.missing >= 0 && task.missing < 1, "experiment", "missing", task.missing, "at least 0 and below 1");
   }
   for (const SweepMethod& method : sweep.methods) static_cast<void>(train::methods().at("experiment", method.method));
   for (const std::string& metric : sweep.metrics) static_cast<void>(evaluate::metrics().at("experiment", metric));

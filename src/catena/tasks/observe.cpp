@@ -1,6 +1,7 @@
 #include "catena/tasks/observe.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "catena/core/check.h"
 
@@ -32,6 +33,17 @@ Observation observe(std::string_view function, const Task& task, std::size_t tra
     for (std::size_t t = 0; t <= transitions; ++t) observation.times.push_back(static_cast<double>(t));
   }
   return observation;
+}
+
+std::size_t lose_states(Observation& observation, const Task& task, double share, std::uint64_t seed) {
+  Stream stream = Streams(seed).stream("missing");
+  std::size_t lost = 0;
+  for (std::size_t t = task.simulator.order; share > 0 && t < observation.series.rows(); ++t) {
+    if (stream.uniform() >= share) continue;
+    std::ranges::fill(observation.series.row(t), std::numeric_limits<double>::quiet_NaN());
+    ++lost;
+  }
+  return lost;
 }
 
 }  // namespace catena::tasks

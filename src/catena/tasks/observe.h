@@ -21,4 +21,7 @@ struct Observation {
 Observation observe(std::string_view function, const Task& task, std::size_t transitions, std::uint64_t seed,
                     std::span<const double> theta = {});
 
+/// Leaves out a share of the states after the first, from which a chain starts: rows of NaN. Returns how many.
+std::size_t lose_states(Observation& observation, const Task& task, double share, std::uint64_t seed);
+
 }  // namespace catena::tasks

@@ -34,8 +34,9 @@ std::string choose_network(TrainedModel& model, FnseSettings settings, const Met
   return joint_wins ? "joint" : "separable";
 }
 
-/// Blurs below this (σ/m, in prior standard deviations) are none to a network.
-constexpr double smallest_blur = 0.003;
+/// Blurs (σ/m, in prior standard deviations) below the first are none to a network, and above the second a transition
+/// says next to nothing: τ = 0.98 already.
+constexpr double smallest_blur = 0.003, largest_blur = 5;
 
 TrainedModel train_likelihood(FnseSettings settings, const MethodContext& context) {
   settings.inputs = resolve(settings.inputs, context.data);
@@ -43,7 +44,7 @@ TrainedModel train_likelihood(FnseSettings settings, const MethodContext& contex
   settings.ensemble = 1;
   TrainedModel model = empty_model("fnse", context, to_json(settings));
   const diffusion::Schedule& schedule = diffusion::schedules().at("train", settings.score.schedule).schedule;
-  const BlurLevels blur{smallest_blur, schedule.eta(1)};
+  const BlurLevels blur{smallest_blur, std::min(largest_blur, schedule.eta(1))};
   LoopSettings loop = context.loop;
   if (loop.steps == 0) loop.steps = default_steps(context.data.size());
   const DecaySearch search =
