@@ -33,11 +33,12 @@ class PythonStep {
     const std::uint64_t seed = stream.bits();
     const nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    nb::object time = nb::none();
-    if (input.time != nullptr) {
-      time = nb::cast(to_numpy(std::vector<double>(input.time, input.time + next.lanes)));
-    }
-    const nb::object result = callable_(rows_of(input.theta), rows_of(input.state), time, seed);
+    const auto per_lane = [&](const double* values) -> nb::object {
+      if (values == nullptr) return nb::none();
+      return nb::cast(to_numpy(std::vector<double>(values, values + next.lanes)));
+    };
+    const nb::object result =
+        callable_(rows_of(input.theta), rows_of(input.state), per_lane(input.time), per_lane(input.step), seed);
     copy_to(nb::cast<Rows>(result), next);
   }
 
@@ -72,11 +73,21 @@ class PythonProposal final : public simulate::Proposal {
 
 simulate::Model python_model(const std::string& name, const simulate::Prior& prior,
                              std::vector<std::string> state_names, nb::handle step, nb::handle initial_state,
-                             bool uses_time) {
+                             const nlohmann::json& declared) {
   simulate::Model model;
   model.prior = prior;
-  model.simulator = simulate::make_simulator(name, prior.names(), std::move(state_names), PythonStep(step), uses_time);
-  if (!initial_state.is_none()) {
+  model.simulator = simulate::make_simulator(name, prior.names(), std::move(state_names), PythonStep(step),
+                                             declared.at("uses_time").get<bool>());
+  model.simulator.uses_step = declared.at("uses_step").get<bool>();
+  model.simulator.order = declared.at("order").get<std::size_t>();
+  if (initial_state.is_none()) return model;
+  if (declared.at("initial_depends_on_theta").get<bool>()) {
+    model.initial_given_theta = [initial_state](ConstStateBlock theta, Stream& stream, StateBlock window) {
+      const std::uint64_t seed = stream.bits();
+      const nb::gil_scoped_acquire gil;
+      copy_to(nb::cast<Rows>(nb::object(initial_state(rows_of(theta), seed))), window);
+    };
+  } else {
     model.initial_state = [initial_state](Stream& stream, std::span<double> state) {
       const std::uint64_t seed = stream.bits();
       const nb::gil_scoped_acquire gil;

@@ -12,13 +12,15 @@
 
 namespace catena::python {
 
-/// step(theta [N, d], x [N, n], t [N] or None, seed) → x_next [N, n].
-/// initial_state(count, seed) → x [count, n], or None.
+/// step(theta [N, d], x [N, mn], t [N] or None, dt [N] or None, seed) → x_next [N, n]; of a chain of order m, x has the
+/// latest state first. initial_state: None, or draw(count, seed) → x [count, mn], or, if it depends on θ,
+/// draw(theta [N, d], seed) → x [N, mn].
+/// `declared`: uses_time, uses_step, initial_depends_on_theta (true or false), order (m).
 simulate::Model python_model(const std::string& name, const simulate::Prior& prior,
                              std::vector<std::string> state_names, nb::handle step, nb::handle initial_state,
-                             bool uses_time);
+                             const nlohmann::json& declared);
 
-/// draw(count, seed) → x [count, n], or (x, t [count]) where the simulator uses time; `record` is what files keep of
+/// draw(count, seed) → x [count, mn], or (x, t [count]) where the simulator uses time; `record` is what files keep of
 /// it.
 simulate::ProposalPtr python_proposal(nb::handle draw, nlohmann::json record);
 

@@ -7,6 +7,7 @@
 
 #include "binding.h"
 #include "catena/core/check.h"
+#include "catena/simulate/around.h"
 #include "catena/simulate/prior.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/transitions.h"
@@ -136,7 +137,17 @@ void bind_simulate(nb::module_& m) {
       .def("sample", &sample_prior, "count"_a, "seed"_a)
       .def("log_prob", &log_prob, "theta"_a)
       .def("to_theta", &mapped<to_theta>, "z"_a)
-      .def("to_z", &mapped<to_z>, "theta"_a);
+      .def("to_z", &mapped<to_z>, "theta"_a)
+      .def(
+          "around",
+          [](const Prior& prior, const Rows& theta, double widen) {
+            return simulate::fit_around("prior.around", prior, view(theta), widen).prior();
+          },
+          "theta"_a, "widen"_a)
+      .def_prop_ro("base", [](const Prior& prior) {
+        const auto around = simulate::around_of(prior);
+        return around ? around->base : prior;
+      });
 
   m.def("prior_families", [] { return simulate::prior_families().names(); });
   m.def("proposals", [] {
@@ -181,24 +192,26 @@ void bind_simulate(nb::module_& m) {
 
   m.def(
       "simulate_task",
-      [](const tasks::Task& task, const std::string& plan, const std::vector<Rows>& target, const std::string& path,
-         bool resume, int threads, bool show_progress) {
-        return simulate_model(task, plan_of(plan, target), path, resume, threads, show_progress, false);
+      [](const tasks::Task& task, const std::optional<Prior>& prior, const std::string& plan,
+         const std::vector<Rows>& target, const std::string& path, bool resume, int threads, bool show_progress) {
+        simulate::Model model = task;
+        if (prior) model.prior = *prior;
+        return simulate_model(model, plan_of(plan, target), path, resume, threads, show_progress, false);
       },
-      "task"_a, "plan"_a, "target"_a, "path"_a, "resume"_a, "threads"_a, "show_progress"_a);
+      "task"_a, "prior"_a.none(), "plan"_a, "target"_a, "path"_a, "resume"_a, "threads"_a, "show_progress"_a);
   m.def(
       "simulate_python",
       [](const std::string& name, const Prior& prior, std::vector<std::string> state_names, nb::handle step,
-         nb::handle initial_state, nb::handle proposal, const std::string& proposal_record, bool uses_time,
+         nb::handle initial_state, nb::handle proposal, const std::string& proposal_record, const std::string& declared,
          const std::string& plan, const std::vector<Rows>& target, const std::string& path, bool resume, int threads,
          bool show_progress) {
         simulate::SimulationPlan all = plan_of(plan, target);
         if (!proposal.is_none()) all.own_proposal = python_proposal(proposal, parse(proposal_record));
-        return simulate_model(python_model(name, prior, std::move(state_names), step, initial_state, uses_time), all,
-                              path, resume, threads, show_progress, threads == 1);
+        return simulate_model(python_model(name, prior, std::move(state_names), step, initial_state, parse(declared)),
+                              all, path, resume, threads, show_progress, threads == 1);
       },
       "name"_a, "prior"_a, "state_names"_a, "step"_a, "initial_state"_a.none(), "proposal"_a.none(),
-      "proposal_record"_a, "uses_time"_a, "plan"_a, "target"_a, "path"_a, "resume"_a, "threads"_a, "show_progress"_a);
+      "proposal_record"_a, "declared"_a, "plan"_a, "target"_a, "path"_a, "resume"_a, "threads"_a, "show_progress"_a);
 }
 
 }  // namespace catena::python

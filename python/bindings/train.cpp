@@ -1,11 +1,13 @@
 // Training and trained models.
 
+#include <fmt/format.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include <memory>
 
 #include "binding.h"
 #include "catena/core/parallel.h"
+#include "catena/train/joined_sets.h"
 #include "catena/train/method.h"
 #include "catena/train/model.h"
 
@@ -90,10 +92,26 @@ void bind_train(nb::module_& m) {
   });
   m.def("train", &train_model, "method"_a, "transitions"_a.none(), "file"_a, "settings"_a, "loop"_a, "held_out"_a,
         "seed"_a, "threads"_a, "show_progress"_a, "checkpoint"_a, "checkpoint_seconds"_a, "resume"_a);
+  m.def(
+      "join_transitions",
+      [](const std::string& method, const std::vector<const simulate::TransitionSet*>& given) {
+        std::vector<simulate::TransitionSet> sets;
+        std::vector<std::string> names;
+        const nb::gil_scoped_release release;
+        for (const simulate::TransitionSet* set : given) {
+          sets.push_back(*set);
+          names.push_back(fmt::format("the transitions no. {}", sets.size()));
+        }
+        return train::joined_transitions(std::move(sets), names, train::methods().at("train", method).any_prior);
+      },
+      "method"_a, "sets"_a);
   m.def("methods", [] {
     nlohmann::json list = nlohmann::json::array();
     for (const train::Method& method : train::methods()) {
-      list.push_back({{"name", method.name}, {"help", method.help}, {"settings", to_json(method.settings)}});
+      list.push_back({{"name", method.name},
+                      {"help", method.help},
+                      {"settings", to_json(method.settings)},
+                      {"any_prior", method.any_prior}});
     }
     return text(list);
   });

@@ -16,8 +16,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from . import _core, _html
 from ._arrays import ArrayLike, as_seed
 from ._settings import Settings, entries
@@ -25,7 +23,7 @@ from .figures import Figures
 from .posteriors import Posterior
 from .priors import Prior, as_prior
 from .tasks import warn_outcome
-from .transitions import PARTS, Transitions, make_set
+from .transitions import PARTS, Transitions
 
 
 class Estimator:
@@ -43,6 +41,11 @@ class Estimator:
     @classmethod
     def _method_settings(cls) -> Settings:
         return Settings(cls.__name__, json.dumps(entries(_core.methods())[cls.method]["settings"]))
+
+    @property
+    def _any_prior(self) -> bool:
+        """Whether transitions around a posterior go together with others: a likelihood does not care how θ was drawn."""
+        return entries(_core.methods())[self.method]["any_prior"]
 
     @classmethod
     def help_text(cls) -> str:
@@ -96,7 +99,7 @@ class Estimator:
             raise TypeError("append_simulations: x is given beside Transitions, but must come with theta as an array")
         if self.prior is None:
             self.prior = theta.prior
-        if theta.prior != self.prior:
+        if theta.prior != self.prior and not (self._any_prior and theta.prior.base == self.prior.base):
             raise ValueError(f"append_simulations: the prior is {theta.prior!r}, but must be {self.prior!r}")
         if self._data and theta.state_names != self._data[0].state_names:
             wanted = ", ".join(self._data[0].state_names)
@@ -110,13 +113,10 @@ class Estimator:
         """The set in memory, or the file if there is just one and nobody has looked into it."""
         if not self._data:
             raise ValueError("train: there are no transitions, but there must be: call append_simulations first")
-        if len(self._data) == 1:
-            data = self._data[0]
+        data = self._data[0]
+        if len(self._data) == 1 and not (self._any_prior and data.prior != data.prior.base):
             return (None, data.path) if data.path is not None else (data._core, "")
-        first = self._data[0]
-        joined = {name: np.concatenate([getattr(data._core, name) for data in self._data]) for name in PARTS}
-        provenance = dict(first.provenance, parts=[data.provenance for data in self._data])
-        return make_set(first.prior, joined, first.state_names, json.dumps(provenance)), ""
+        return _core.join_transitions(self.method, [data._core for data in self._data]), ""
 
     def train(
         self,

@@ -16,7 +16,7 @@ from ._arrays import ArrayLike, as_rows, as_seed, to_json
 from ._settings import entries
 from .figures import Figures
 from .posteriors import Posterior
-from .simulation import Step, initial_states
+from .simulation import Step, initial_depends_on_theta, initial_states
 from .tasks import Task
 
 
@@ -145,14 +145,17 @@ def _python_series(
 ) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
     """θ from the prior and a series for each, all moved together by the user's step."""
     step = Step(simulator)
-    draw, states = initial_states(initial_state, None)
+    step.check_order(1)
+    draw, states = initial_states(initial_state, None, prior=posterior.prior)
     if draw is None or states != len(posterior.state_names):
         wanted = len(posterior.state_names)
         raise ValueError(f"calibrate: initial_state must be given, with {wanted} states, where the series start")
     theta = posterior.prior.sample((count,), seed=_core.child_seed(seed, "theta", 0))
-    steps = [draw(count, _core.child_seed(seed, "initial_state", 0))]
+    given = theta if initial_depends_on_theta(initial_state) else count
+    steps = [draw(given, _core.child_seed(seed, "initial_state", 0))]
     for t in range(transitions):
-        steps.append(step(theta, steps[-1], np.full(count, float(t)), _core.child_seed(seed, "step", t)))
+        time, dt = np.full(count, float(t)), np.ones(count)
+        steps.append(step(theta, steps[-1], time, dt, _core.child_seed(seed, "step", t)))
     whole = np.stack(steps, axis=1)
     if not np.isfinite(whole).all():
         bad = int((~np.isfinite(whole).all(axis=(1, 2))).sum())

@@ -186,6 +186,22 @@ class Prior:
         rows = np.ascontiguousarray(array.reshape(-1, self.dimension))
         return self._core.log_prob(rows).reshape(array.shape[:-1])
 
+    def around(self, theta: ArrayLike, widen: float = 2.0) -> Prior:
+        """A normal where draws θ of a posterior are, `widen` times as wide as they, in place of this prior: for a second
+        round of simulations (catena.simulate(…, around=draws)).
+
+        >>> prior = Independent({"a": Uniform(0, 2)})
+        >>> second = prior.around(prior.sample((100,)) / 10 + 1.5)
+        >>> second.base == prior, bool(second.sample((100,)).min() > 1)
+        (True, True)
+        """
+        return Prior(self._core.around(as_rows(theta, "prior.around", "theta", self.dimension), float(widen)))
+
+    @property
+    def base(self) -> Prior:
+        """The prior that around() started from; any other prior is its own base."""
+        return Prior(self._core.base)
+
     def to_dict(self) -> dict[str, Any]:
         """The prior as files keep it."""
         return json.loads(self._core.to_json())

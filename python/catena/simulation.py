@@ -1,7 +1,11 @@
 """Simulating training transitions with a simulator in Python, alone or on many workers.
 
 The simulator is one function on whole batches, step(theta [N, d], x [N, n], rng) → x_next [N, n]. It may leave out rng,
-and declare t if its transitions depend on time.
+and says by its further arguments what else it wants:
+
+    t     the time of x, [N]: transitions depend on time
+    dt    the time to move on by, [N]: any step will do, not only whole ones
+    past  the states before x, latest first, [N, m − 1, n]: a chain of order m (simulate(…, order=m))
 """
 
 from __future__ import annotations
@@ -24,8 +28,13 @@ from .tasks import Task
 from .transitions import Transitions
 
 _FILE_ROWS = 8192  # a file is safe after so many; enough that writing costs a few per cent of a quick simulator
-_TIMES = ("t", "time")
-_GENERATORS = ("rng", "generator", "random_state")
+# What a simulator may declare, by the names its argument may have.
+_DECLARED = {
+    "t": ("t", "time"),
+    "dt": ("dt", "delta_t"),
+    "past": ("past",),
+    "rng": ("rng", "generator", "random_state"),
+}
 
 
 class Step:
@@ -40,23 +49,22 @@ class Step:
         self.extra = self._extra_arguments()
 
     def _extra_arguments(self) -> list[str]:
-        """Which of t and rng follow theta and x, in the function's order."""
+        """Which of t, dt, past and rng follow theta and x, in the function's order."""
         try:
             parameters = list(inspect.signature(self.function).parameters.values())
         except (TypeError, ValueError):  # a builtin does not say
             return ["rng"]
         if any(p.kind is p.VAR_POSITIONAL for p in parameters):
             return ["rng"]
+        known = {name: wanted for wanted, names in _DECLARED.items() for name in names}
         extra = []
         for parameter in parameters[2:]:
-            if parameter.name in _TIMES:
-                extra.append("t")
-            elif parameter.name in _GENERATORS:
-                extra.append("rng")
+            if parameter.name in known:
+                extra.append(known[parameter.name])
             elif parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD:
                 raise TypeError(
                     f"simulate: {self.name} has an argument {parameter.name!r}, but after theta and x there may only be"
-                    " t (the time) and rng (a NumPy generator)"
+                    " t (the time), dt (the step), past (earlier states) and rng (a NumPy generator)"
                 )
             else:
                 break
@@ -68,15 +76,33 @@ class Step:
     def uses_time(self) -> bool:
         return "t" in self.extra
 
-    def __call__(self, theta: np.ndarray, x: np.ndarray, t: np.ndarray | None, seed: int) -> np.ndarray:
-        given = {"t": t, "rng": np.random.Generator(np.random.PCG64(seed)) if "rng" in self.extra else None}
-        result = self.function(theta, x, *(given[name] for name in self.extra))
+    def check_order(self, order: int) -> None:
+        """Whether the function takes as many states as the chain's order says."""
+        if int(order) != order or order < 1:
+            raise ValueError(f"simulate: order is {order!r}, but must be a whole number, 1 or more")
+        if order > 1 and "past" not in self.extra:
+            raise TypeError(f"simulate: order is {order}, but {self.name} has no argument past for the earlier states")
+        if order == 1 and "past" in self.extra:
+            raise TypeError(f"simulate: {self.name} has an argument past, but order= does not say how many states it needs")
+
+    def __call__(
+        self, theta: np.ndarray, x: np.ndarray, t: np.ndarray | None, dt: np.ndarray | None, seed: int, order: int = 1
+    ) -> np.ndarray:
+        states = x.shape[1] // order
+        latest = x if order == 1 else np.ascontiguousarray(x[:, :states])
+        given = {
+            "t": t,
+            "dt": dt,
+            "past": x[:, states:].reshape(len(x), order - 1, states),
+            "rng": np.random.Generator(np.random.PCG64(seed)) if "rng" in self.extra else None,
+        }
+        result = self.function(theta, latest, *(given[name] for name in self.extra))
         x_next = as_array(result, "simulate", f"what {self.name} returns")
-        if x_next.ndim == 1 and x.shape[1] == 1:
+        if x_next.ndim == 1 and states == 1:
             x_next = x_next[:, np.newaxis]
-        if x_next.shape != x.shape:
+        if x_next.shape != latest.shape:
             raise ValueError(
-                f"simulate: {self.name} returned an array of shape {x_next.shape}, but must return {x.shape}, as x"
+                f"simulate: {self.name} returned an array of shape {x_next.shape}, but must return {latest.shape}, as x"
             )
         return np.ascontiguousarray(x_next)
 
@@ -110,7 +136,7 @@ class _RowByRow:
     def __call__(self, theta: np.ndarray, x: np.ndarray, *extra: Any) -> np.ndarray:
         rows = []
         for i in range(len(x)):
-            more = [value[i] if name == "t" else value for name, value in zip(self.extra, extra, strict=True)]
+            more = [value if name == "rng" else value[i] for name, value in zip(self.extra, extra, strict=True)]
             rows.append(as_array(self.function(theta[i], x[i], *more), "vectorize", "a row").reshape(x.shape[1]))
         return np.array(rows).reshape(x.shape)
 
@@ -118,15 +144,18 @@ class _RowByRow:
 class _Caller:
     """What C++ calls for a batch: here or on a worker. An exception goes on as itself, with a note of the batch."""
 
-    def __init__(self, step: Step, executor: Any) -> None:
+    def __init__(self, step: Step, executor: Any, order: int) -> None:
         self.step = step
         self.executor = executor
+        self.order = order
 
-    def __call__(self, theta: np.ndarray, x: np.ndarray, t: np.ndarray | None, seed: int) -> np.ndarray:
+    def __call__(
+        self, theta: np.ndarray, x: np.ndarray, t: np.ndarray | None, dt: np.ndarray | None, seed: int
+    ) -> np.ndarray:
         try:
             if self.executor is None:
-                return self.step(theta, x, t, seed)
-            return self.executor.submit(self.step, theta, x, t, seed).result()
+                return self.step(theta, x, t, dt, seed, self.order)
+            return self.executor.submit(self.step, theta, x, t, dt, seed, self.order).result()
         except Exception as error:
             with np.printoptions(precision=6, threshold=8):
                 note = (
@@ -135,7 +164,7 @@ class _Caller:
                 )
             if hasattr(error, "add_note"):
                 error.add_note(note)
-            error.catena_batch = {"theta": theta, "x": x, "t": t, "seed": seed}  # type: ignore[attr-defined]
+            error.catena_batch = {"theta": theta, "x": x, "t": t, "dt": dt, "seed": seed}  # type: ignore[attr-defined]
             raise
 
 
@@ -166,39 +195,83 @@ def _executor_of(executor: Any, workers: int | None) -> tuple[Any, int, bool]:
     return executor, workers or getattr(executor, "_max_workers", None) or 32, False
 
 
-def initial_states(value: Any, states: int | None) -> tuple[Callable[[int, int], np.ndarray] | None, int | None]:
-    """x⁰ as draw(count, seed) → [count, n], from an array, a prior or a function of rng; and n."""
+def initial_depends_on_theta(value: Any) -> bool:
+    """Whether x⁰ is a function of θ: its first argument is called theta."""
+    if not callable(value) or isinstance(value, Prior):
+        return False
+    try:
+        return next(iter(inspect.signature(value).parameters), "") == "theta"
+    except (TypeError, ValueError):  # a builtin does not say
+        return False
+
+
+def initial_states(
+    value: Any, states: int | None, order: int = 1, prior: Prior | None = None
+) -> tuple[Callable[[Any, int], np.ndarray] | None, int | None]:
+    """The first m states of a chain of order m, and n: draw(count, seed) → [count, mn], latest first, from an array, a
+    prior or a function of rng; from a function of theta and rng, draw(theta [N, d], seed) → [N, mn]."""
     if value is None:
         return None, states
     if isinstance(value, Prior):
+        if order > 1:
+            raise TypeError(f"simulate: initial_state is a prior, but must be {order} states in a row for order={order}")
         return lambda count, seed: value.sample((count,), seed=seed), value.dimension
+
+    def windows(rows: Any, count: int) -> np.ndarray:
+        """[count, m, n] or [count, n] in the order of a series → [count, mn], latest first."""
+        array = as_array(rows, "simulate", "initial_state")
+        if array.size % (count * order) != 0 or array.size == 0:
+            raise ValueError(
+                f"simulate: initial_state is of shape {array.shape}, but must be {order} states for each of {count} series"
+            )
+        return np.ascontiguousarray(array.reshape(count, order, -1)[:, ::-1].reshape(count, -1))
+
+    if initial_depends_on_theta(value):
+        wants_rng = len(inspect.signature(value).parameters) > 1
+
+        def given_theta(theta: np.ndarray, seed: int) -> np.ndarray:
+            rng = np.random.Generator(np.random.PCG64(seed))
+            return windows(value(theta, rng) if wants_rng else value(theta), len(theta))
+
+        if prior is None:
+            raise TypeError("simulate: initial_state depends on theta, but there is no prior to draw it from")
+        return given_theta, given_theta(prior.sample((1,)), 0).shape[1] // order
     if callable(value):
 
         def rows(count: int, seed: int) -> np.ndarray:
             rng = np.random.Generator(np.random.PCG64(seed))
-            states = [as_array(value(rng), "simulate", "initial_state(rng)").ravel() for _ in range(count)]
-            return np.ascontiguousarray(states)
+            return np.concatenate([windows(value(rng), 1) for _ in range(count)])
 
-        return rows, rows(1, 0).shape[1]
-    state = as_array(value, "simulate", "initial_state").ravel()
-    return lambda count, seed: np.tile(state, (count, 1)), len(state)
+        return rows, rows(1, 0).shape[1] // order
+    window = windows(value, 1)
+    return lambda count, seed: np.tile(window, (count, 1)), window.shape[1] // order
 
 
-def _draw_of(proposal: Proposal, states: int | None, uses_time: bool) -> tuple[Any, int | None]:
-    """A function's draws, checked: draw(count, seed) → x [count, n], or (x, t); and n."""
+def _draw_of(proposal: Proposal, states: int | None, uses_time: bool, order: int) -> tuple[Any, int | None]:
+    """A function's draws, checked: draw(count, seed) → x [count, mn], or (x, t); and n. Of a chain of order m > 1 the
+    function returns [count, m, n], latest first."""
     if proposal.draw is None:
         return None, proposal.states or states
     function = proposal.draw
     if states is None:
         first = function(1, np.random.Generator(np.random.PCG64(0)))
-        states = as_rows(first[0] if uses_time else first, "simulate", "what proposal(1, rng) returns").shape[1]
+        rows = as_array(first[0] if uses_time else first, "simulate", "what proposal(1, rng) returns")
+        states = rows.shape[-1] if rows.ndim > 1 else 1
 
     def draw(count: int, seed: int) -> Any:
         drawn = function(count, np.random.Generator(np.random.PCG64(seed)))
         if uses_time and not (isinstance(drawn, tuple) and len(drawn) == 2):
             raise TypeError("simulate: the proposal must return (x, t), because the simulator uses time")
         x, t = drawn if uses_time else (drawn, None)
-        rows = as_rows(x, "simulate", "what the proposal returns", states)
+        if order > 1:
+            windows = as_array(x, "simulate", "what the proposal returns")
+            if windows.shape != (count, order, states):
+                raise ValueError(
+                    f"simulate: the proposal returned an array of shape {windows.shape}, but must return"
+                    f" {(count, order, states)}: {order} states for each transition, latest first"
+                )
+            x = windows.reshape(count, order * states)
+        rows = as_rows(x, "simulate", "what the proposal returns", order * states)
         if len(rows) != count:
             raise ValueError(f"simulate: the proposal returned {len(rows)} states, but must return {count}")
         if not uses_time:
@@ -227,9 +300,12 @@ def simulate(
     seed: int | None = 0,
     initial_state: Any = None,
     state_names: Sequence[str] | None = None,
+    order: int = 1,
     gaps: float | tuple[float, float] | None = None,
     block: int = 1,
     initial: bool = False,
+    around: ArrayLike | None = None,
+    widen: float = 2.0,
     max_invalid: float = 0.1,
     batch_size: int = 1024,
     executor: Any = None,
@@ -242,13 +318,17 @@ def simulate(
     """Simulates `budget` training transitions: θ from the prior, x from the proposal, x_next by the simulator.
 
     simulator: step(theta [N, d], x [N, n], rng) → x_next [N, n], on whole batches (catena.vectorize makes one of a
-    function on single rows), or one of catena.tasks. proposal: see catena.proposals. initial_state: an array, a prior
-    or a function of rng, for the proposals that follow series. Transitions with a result that is not finite are
-    dropped and reported; more than a share of max_invalid is an error.
+    function on single rows), or one of catena.tasks. It may also declare t (the time), dt (the step) and, with order=m,
+    past (the m − 1 states before x, latest first, [N, m − 1, n]). proposal: see catena.proposals. initial_state: an
+    array, a prior, a function of rng, or of theta and rng where x⁰ depends on θ; for order=m it has m states in a row.
+    Transitions with a result that is not finite are dropped and reported; more than a share of max_invalid is an error.
 
-    gaps=(1, 6): records over 1, 2, …, 6 steps in turn, for series with missing states. block=5: records of 5 transitions
-    in a row. initial=True: initial states instead of transitions, for tasks whose initial state depends on θ. Each inner
-    step counts in the budget.
+    gaps=(1, 6): records over 1, 2, …, 6 steps in turn, for series with missing states; with a simulator that takes dt,
+    over steps drawn evenly from that range. block=5: records of 5 transitions in a row. initial=True: initial states
+    instead of transitions, where they depend on θ. Each inner step counts in the budget.
+
+    around=draws, of a posterior: a second round, with θ from a normal around them, `widen` times as wide, in place of the
+    prior; see docs/extensions.md.
 
     workers=8 runs batches in eight processes, executor= on anything with `submit` (concurrent.futures, Dask, Ray, MPI)
     or on joblib.Parallel; the data do not depend on it. With path= they go to a netCDF file as they are made, and
@@ -276,18 +356,24 @@ def simulate(
     if resume and path is None:
         raise ValueError("simulate: resume is given without path, but must come with the file to go on with")
     if isinstance(simulator, Task):
+        if prior is not None or order != 1 or initial_state is not None:
+            raise TypeError("simulate: prior, order or initial_state is given, but a task has its own")
+        second = None if around is None else simulator.prior.around(around, widen)._core
         chosen = None if proposal is None else as_proposal(proposal, "simulate")
         if chosen is not None and chosen.draw is not None:
             raise TypeError("simulate: the proposal is a function, but must be one of catena.proposals for a task")
         plan |= {"proposal": chosen and chosen.description, "options": simulator.options, "chunk_rows": 0}
         core, record = _core.simulate_task(
-            simulator._core, to_json(plan), chosen.series if chosen else [], file, resume, threads, show_progress_bars
+            simulator._core, second, to_json(plan), chosen.series if chosen else [], file, resume, threads, show_progress_bars
         )
         return _finished(core, record, file)
 
     step = Step(simulator)
+    step.check_order(order)
     prior = as_prior(prior, "simulate")
-    if proposal is None:
+    if around is not None:
+        prior = prior.around(around, widen)
+    if proposal is None and not initial:
         if initial_state is None:
             raise ValueError(
                 "simulate: proposal is missing, but must say where transitions start, for example"
@@ -295,21 +381,29 @@ def simulate(
                 " catena.proposals.Box(low, high), or initial_state= for states that the simulator reaches"
             )
         proposal = "predictive"
-    chosen = as_proposal(proposal, "simulate")
-    draw, states = _draw_of(chosen, len(state_names) if state_names else None, step.uses_time)
-    start, states_of_start = initial_states(initial_state, states)
+    # Nothing comes before initial states: no proposal.
+    chosen = as_proposal(proposal, "simulate") if proposal is not None else Proposal({"proposal": None})
+    draw, states = _draw_of(chosen, len(state_names) if state_names else None, step.uses_time, order)
+    start, states_of_start = initial_states(initial_state, states, order, prior)
     names = _state_names(state_names, chosen, states or states_of_start)
     if start is not None and states_of_start != len(names):
         raise ValueError(f"simulate: initial_state has {states_of_start} states, but must have {len(names)}")
     if chosen.description["proposal"] in ("predictive", "rollout") and start is None:
         raise ValueError(f"simulate: initial_state is missing, but the proposal {chosen!r} starts series from it")
-    plan |= {"proposal": chosen.description, "options": {}, "chunk_rows": _FILE_ROWS}
+    description = None if proposal is None else chosen.description
+    plan |= {"proposal": description, "options": {}, "chunk_rows": _FILE_ROWS}
 
+    declared = {
+        "uses_time": step.uses_time,
+        "uses_step": "dt" in step.extra,
+        "order": order,
+        "initial_depends_on_theta": initial_depends_on_theta(initial_state),
+    }
     pool, batches, own = _executor_of(executor, workers)
     try:
         core, record = _core.simulate_python(
-            step.name, prior._core, names, _Caller(step, pool), start, draw, to_json(chosen.description),
-            step.uses_time, to_json(plan), chosen.series, file, resume, batches, show_progress_bars,
+            step.name, prior._core, names, _Caller(step, pool, order), start, draw, to_json(description),
+            to_json(declared), to_json(plan), chosen.series, file, resume, batches, show_progress_bars,
         )  # fmt: skip
     finally:
         if own:

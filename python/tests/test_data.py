@@ -120,14 +120,24 @@ def test_arrays_frames_datasets_and_files_are_the_same_data(two, tmp_path):
     opened.close()
 
 
-def test_several_parts_are_trained_on_together(two):
+def test_several_parts_are_trained_on_together(two, tmp_path, run_program):
+    """Mixed, so that some of each are held out; as the command line does with several files."""
     theta, x, x_next = arrays()
-    whole = catena.FNLE(two).append_simulations(theta, x, x_next)
     parts = catena.FNLE(two).append_simulations(theta[:40], x[:40], x_next[:40])
     parts.append_simulations(theta[40:], x[40:], x_next[40:])
+    joined, _ = parts._all_data()
+    order = np.lexsort(joined.theta.T)
+    wanted = np.lexsort(theta.T)
+    for name, whole in (("theta", theta), ("x", x), ("x_next", x_next)):
+        np.testing.assert_array_equal(getattr(joined, name)[order], whole[wanted])
+    assert not np.array_equal(joined.theta, theta)
+    for i, data in enumerate(parts._data):
+        data.save(tmp_path / f"{i}.nc")
+    output = tmp_path / "model.safetensors"
+    run_program("train", tmp_path / "0.nc", tmp_path / "1.nc", "--method", "fnle", "--steps", "10", "-o", output, "--quiet")
     losses = [
-        [network["held_out_loss"] for network in each.train(steps=10, **QUIET).describe()["networks"].values()]
-        for each in (whole, parts)
+        [network["held_out_loss"] for network in each.describe()["networks"].values()]
+        for each in (parts.train(steps=10, **QUIET), catena.load(output))
     ]
     assert losses[0] == losses[1]
 

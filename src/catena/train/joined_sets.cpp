@@ -30,7 +30,7 @@ void check_same(const simulate::TransitionSet& first, const simulate::Transition
               fmt::format("{}", fmt::join(other.state_names, ", ")),
               fmt::format("{}", fmt::join(first.state_names, ", ")));
   check::that(other.prior.to_json() == first.prior.to_json(), "train", fmt::format("the prior of {}", path),
-              "another one", "that of the files before: a score depends on it (a likelihood does not)");
+              "another one", "that of those before: a score depends on it (a likelihood does not)");
 }
 
 }  // namespace
@@ -42,18 +42,28 @@ bool needs_joining(const std::vector<std::filesystem::path>& paths, bool any_pri
 
 simulate::TransitionSet joined_transitions(const std::vector<std::filesystem::path>& paths, bool any_prior) {
   std::vector<simulate::TransitionSet> sets;
-  std::size_t rows = 0;
+  std::vector<std::string> names;
   for (const std::filesystem::path& path : paths) {
     sets.push_back(simulate::read_transitions(path));
-    if (any_prior) go_back_to_base(sets.back());
-    check_same(sets.front(), sets.back(), path.string());
-    rows += sets.back().size();
+    names.push_back(path.string());
+  }
+  return joined_transitions(std::move(sets), names, any_prior);
+}
+
+simulate::TransitionSet joined_transitions(std::vector<simulate::TransitionSet> sets,
+                                           const std::vector<std::string>& names, bool any_prior) {
+  CATENA_ASSERT(!sets.empty() && names.size() == sets.size());
+  std::size_t rows = 0;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    if (any_prior) go_back_to_base(sets[i]);
+    check_same(sets.front(), sets[i], names[i]);
+    rows += sets[i].size();
   }
   simulate::TransitionSet all;
   all.prior = sets.front().prior;
   all.state_names = sets.front().state_names;
   all.provenance = sets.front().provenance;
-  if (paths.size() > 1) {
+  if (sets.size() > 1) {
     all.provenance["joined"] = nlohmann::json::array();
     std::uint64_t budget = 0;
     for (const auto& set : sets) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "catena/simulate/transitions.h"
@@ -12,6 +13,10 @@ namespace catena::train {
 /// every file. With `any_prior`, z is brought to the prior that all files go back to (simulate/around.h), which is
 /// right for likelihoods; otherwise all files must have the same prior. Throws InputError if files do not go together.
 simulate::TransitionSet joined_transitions(const std::vector<std::filesystem::path>& paths, bool any_prior);
+
+/// The same for sets in memory; `names` say in errors which one does not fit.
+simulate::TransitionSet joined_transitions(std::vector<simulate::TransitionSet> sets,
+                                           const std::vector<std::string>& names, bool any_prior);
 
 /// Whether one file is more than its rows: made around a posterior, for a method that must go back to the prior.
 bool needs_joining(const std::vector<std::filesystem::path>& paths, bool any_prior);
