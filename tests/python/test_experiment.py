@@ -57,6 +57,33 @@ def test_a_sweep_with_another_metric_adds_its_column(catena, sweep, tmp_path, mo
     assert [(bool(row[c2st]), bool(row[sw1])) for row in rows] == [(False, True), (True, True)]
 
 
+def test_a_sweep_of_records_and_of_rounds(catena, sweep, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    small = {"train": {"steps": 60, "density": "gaussian", "decay": 1}}
+    settings = json.loads(sweep.read_text()) | {"observations": 1, "transitions": [7], "metrics": ["sw1"]}
+    records = settings | {
+        "tasks": [
+            {"name": "gaussian_rw", "label": "blocks", "records": [{"block": 5}, {}]},
+            {"name": "gaussian_rw", "label": "gaps", "records": [{"gaps": "1..4"}], "missing": 0.3},
+            {"name": "stationary_ar1", "label": "first", "records": [{}, {"initial": True}]},
+        ],
+        "methods": [{"method": "fnle", **small}],
+    }
+    rounds = settings | {
+        "tasks": [{"name": "gaussian_rw"}],
+        "methods": [{"method": method, "label": f"{method} in two rounds", "rounds": 2, **small} for method in ("fnle", "fnse")],
+    }
+    for each in (records, rounds):
+        sweep.write_text(json.dumps(each))
+        assert catena("experiment", "benchmark", "--sweep", sweep, "-o", tmp_path / "out", "--quiet").returncode == 0
+    rows = [line.split(",") for line in (tmp_path / "out" / "rows.csv").read_text().splitlines()[1:]]
+    assert [row[0] for row in rows] == ["blocks", "gaps", "first", "gaussian_rw", "gaussian_rw"]
+    assert all(0 < float(row[7]) < 3 for row in rows)
+    for wrong in ({"records": []}, {"records": [{"blocks": 5}]}, {"missing": 1}):
+        sweep.write_text(json.dumps(records | {"tasks": [{"name": "gaussian_rw", **wrong}]}))
+        assert catena("experiment", "benchmark", "--sweep", sweep, "-o", tmp_path / "out", "--quiet").returncode == 2
+
+
 def test_the_table_stands_beside_the_papers_numbers(catena, tmp_path):
     header = "task,method,budget,seed,transitions,observation,outcome,c2st\n"
     rows = [f"periodic_sde,fnse,10000,{seed},{T},{o},ok,{0.5 + 0.1 * o + 0.01 * seed}\n"

@@ -12,14 +12,19 @@
 #include "catena/experiment/reference_draws.h"
 #include "catena/files/json.h"
 #include "catena/sample/posterior.h"
+#include "catena/simulate/around.h"
 #include "catena/simulate/transitions.h"
 #include "catena/tasks/observe.h"
+#include "catena/train/joined_sets.h"
 #include "catena/train/method.h"
 
 namespace catena::experiment {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// A second round is so many times as wide as the posterior of the first.
+constexpr double widen = 2;
 
 double peak_megabytes() {
   rusage usage{};
@@ -91,7 +96,7 @@ class Runner {
     }
   }
 
-  /// The model of the k-th kind of record.
+  /// The model of the k-th kind of record; with two rounds, that of the first.
   train::TrainedModel trained(const tasks::Task& task, const SweepTask& entry, std::size_t k, const SweepMethod& method,
                               std::uint64_t budget, std::uint64_t seed) {
     const fs::path path = directory_ / "models" /
@@ -99,32 +104,79 @@ class Runner {
                                       k == 0 ? "" : fmt::format("-{}", k));
     if (fs::exists(path)) return train::read_model(path);
     progress_.note(fmt::format("{} {} {}: training", method.label, entry.label, budget));
+    const Streams streams = k == 0 ? Streams(seed) : Streams(seed).child(fmt::format("records {}", k));
+    const Stopwatch watch;
+    train::TrainedModel model = fit(transitions(task, entry, k, method, budget, streams), method, streams);
+    model.provenance["train_seconds"] = watch.seconds();
+    fs::create_directories(path.parent_path());
+    train::write_model(path, model);
+    return model;
+  }
+
+  simulate::TransitionSet transitions(const tasks::Task& task, const SweepTask& entry, std::size_t k,
+                                      const SweepMethod& method, std::uint64_t budget, const Streams& streams) const {
     simulate::SimulationPlan plan;
     plan.proposal = sweep_.proposal;
-    plan.budget = budget / entry.records.size();
+    plan.budget = budget / entry.records.size() / static_cast<std::uint64_t>(method.rounds);
     plan.records = record_plan(entry.records[k]);
-    const Streams streams = k == 0 ? Streams(seed) : Streams(seed).child(fmt::format("records {}", k));
     plan.seed = streams.child("transitions").seed();
     plan.options = task.options;
-    const Stopwatch watch;
-    train::TrainingData data(simulate::simulate(task, plan, parallel_, silent_progress()), {});
+    return simulate::simulate(task, plan, parallel_, silent_progress());
+  }
+
+  train::TrainedModel fit(const simulate::TransitionSet& set, const SweepMethod& method, const Streams& streams) const {
+    train::TrainingData data(set, {});
     nlohmann::json loop = nlohmann::json::object(), settings = method.train;
     for (const FieldInfo& field : describe_fields<train::LoopSettings>()) {
       if (!settings.contains(field.name)) continue;
       loop[field.name] = settings[field.name];
       settings.erase(field.name);
     }
-    train::TrainedModel model = train::train(method.method, {.data = data,
-                                                             .loop = from_json<train::LoopSettings>("experiment", loop),
-                                                             .settings = settings,
-                                                             .streams = streams,
-                                                             .parallel = parallel_,
-                                                             .progress = silent_progress(),
-                                                             .checkpoint = {}});
-    model.provenance["train_seconds"] = watch.seconds();
-    fs::create_directories(path.parent_path());
-    train::write_model(path, model);
+    return train::train(method.method, {.data = data,
+                                        .loop = from_json<train::LoopSettings>("experiment", loop),
+                                        .settings = settings,
+                                        .streams = streams,
+                                        .parallel = parallel_,
+                                        .progress = silent_progress(),
+                                        .checkpoint = {}});
+  }
+
+  /// The model of a second round for one observation: transitions from its states, with θ around the posterior by the
+  /// first model. A likelihood learns from both rounds, a score from the second alone.
+  train::TrainedModel refined(const train::TrainedModel& first, const tasks::Task& task, const SweepTask& entry,
+                              const SweepMethod& method, const tasks::Observation& observation, const Row& row) const {
+    const Stopwatch watch;
+    const Streams streams(row.seed);
+    const Matrix found = posterior({first}, method, observation, streams.child("first round")).theta;
+    tasks::Task around = task;
+    around.prior = simulate::fit_around("experiment", task.prior, found, widen).prior();
+    simulate::SimulationPlan plan;
+    plan.proposal = {{"proposal", "target"}, {"noise", 0.0}, {"relative_noise", 0.1}};
+    plan.target = {observation.series};
+    plan.target_times = {observation.times};
+    plan.budget = row.budget / static_cast<std::uint64_t>(method.rounds);
+    plan.seed = streams.child("second round").stream("observation", row.observation).bits();
+    std::vector<simulate::TransitionSet> sets{simulate::simulate(around, plan, parallel_, silent_progress())};
+    const bool any_prior = train::methods().at("experiment", method.method).any_prior;
+    if (any_prior) sets.push_back(transitions(task, entry, 0, method, row.budget, streams));
+    const std::vector<std::string> names(sets.size(), "a round");
+    train::TrainedModel model =
+        fit(train::joined_transitions(std::move(sets), names, any_prior), method, streams.child("second round"));
+    model.provenance["train_seconds"] = first.provenance.value("train_seconds", 0.0) + watch.seconds();
     return model;
+  }
+
+  sample::PosteriorDraws posterior(const std::vector<train::TrainedModel>& models, const SweepMethod& method,
+                                   const tasks::Observation& observation, const Streams& streams) const {
+    std::vector<const train::TrainedModel*> companions;
+    for (std::size_t k = 1; k < models.size(); ++k) companions.push_back(&models[k]);
+    return sample::draw_posterior({.model = models.front(),
+                                   .series = observation.series,
+                                   .times = observation.times,
+                                   .draws = sweep_.draws,
+                                   .settings = method.sample,
+                                   .companions = std::move(companions)},
+                                  streams, parallel_);
   }
 
   void fill(Row& row, const tasks::Task& task, const SweepTask& entry, const SweepMethod& method,
@@ -132,16 +184,17 @@ class Runner {
     tasks::Observation observation = tasks::observe("experiment", task, row.transitions, row.observation);
     tasks::lose_states(observation, task, entry.missing, row.observation);
     const Matrix reference = reference_draws(task, observation, sweep_.draws, parallel_);
-    std::vector<const train::TrainedModel*> companions;
-    for (std::size_t k = 1; k < models.size(); ++k) companions.push_back(&models[k]);
+    if (method.rounds == 2) {
+      fill(row, method, {refined(models.front(), task, entry, method, observation, row)}, observation, reference);
+    } else {
+      fill(row, method, models, observation, reference);
+    }
+  }
+
+  void fill(Row& row, const SweepMethod& method, const std::vector<train::TrainedModel>& models,
+            const tasks::Observation& observation, const Matrix& reference) {
     const Stopwatch watch;
-    const sample::PosteriorDraws draws = sample::draw_posterior({.model = models.front(),
-                                                                 .series = observation.series,
-                                                                 .times = observation.times,
-                                                                 .draws = sweep_.draws,
-                                                                 .settings = method.sample,
-                                                                 .companions = std::move(companions)},
-                                                                Streams(row.seed), parallel_);
+    const sample::PosteriorDraws draws = posterior(models, method, observation, Streams(row.seed));
     row.values["sample_seconds"] = watch.seconds();
     for (const train::TrainedModel& model : models) {
       row.values["train_seconds"] += model.provenance.value("train_seconds", 0.0);

@@ -53,6 +53,7 @@ nlohmann::json Sweep::to_json() const {
   for (const SweepMethod& method : methods) {
     json["methods"].push_back(
         {{"label", method.label}, {"method", method.method}, {"train", method.train}, {"sample", method.sample}});
+    if (method.rounds > 1) json["methods"].back()["rounds"] = method.rounds;
   }
   return json;
 }
@@ -78,7 +79,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     for (const auto& method : json.at("methods")) {
       const auto name = method.at("method").get<std::string>();
       sweep.methods.push_back({method.value("label", name), name, method.value("train", nlohmann::json::object()),
-                               method.value("sample", nlohmann::json::object())});
+                               method.value("sample", nlohmann::json::object()), method.value("rounds", 1)});
     }
     sweep.budgets = json.value("budgets", sweep.budgets);
     sweep.transitions = json.value("transitions", sweep.transitions);
@@ -99,7 +100,14 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     for (const auto& record : task.records) static_cast<void>(record_plan(record));
     check::that(task.missing >= 0 && task.missing < 1, "experiment", "missing", task.missing, "at least 0 and below 1");
   }
-  for (const SweepMethod& method : sweep.methods) static_cast<void>(train::methods().at("experiment", method.method));
+  for (const SweepMethod& method : sweep.methods) {
+    static_cast<void>(train::methods().at("experiment", method.method));
+    check::that(method.rounds == 1 || method.rounds == 2, "experiment", "rounds", method.rounds, "1 or 2");
+    for (const SweepTask& task : sweep.tasks) {
+      check::that(method.rounds == 1 || task.records == SweepTask{}.records, "experiment", "rounds", method.rounds,
+                  "1 for tasks with records of their own");
+    }
+  }
   for (const std::string& metric : sweep.metrics) static_cast<void>(evaluate::metrics().at("experiment", metric));
   const std::size_t smallest = std::min({sweep.tasks.size(), sweep.methods.size(), sweep.budgets.size(),
                                          sweep.transitions.size(), sweep.seeds.size(), sweep.metrics.size()});

@@ -30,6 +30,9 @@ struct SweepMethod {
   std::string method;  // fnse, …
   nlohmann::json train = nlohmann::json::object();   // settings that differ from the defaults
   nlohmann::json sample = nlohmann::json::object();  // of its posterior sampler
+  /// 2: half of the budget goes to a second round for each observation, from its states and around the posterior that
+  /// the first half gave (docs/extensions.md).
+  int rounds = 1;
 };
 
 struct Sweep {
