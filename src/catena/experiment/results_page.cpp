@@ -67,39 +67,107 @@ std::string times(const std::vector<Row>& rows) {
   return text;
 }
 
+bool in_the_paper(const std::string& task) { return paper_c2st("fnse", 10000, task, 1).has_value(); }
+
+/// The best of our methods beside the best number that the paper prints, for every task of the paper and length.
+std::string best(const std::vector<Cell>& cells, std::uint64_t budget) {
+  std::set<std::size_t> lengths;
+  std::map<std::string, std::map<std::size_t, const Cell*>> by_task;
+  for (const Cell& cell : cells) {
+    if (cell.budget != budget || !cell.paper || !cell.paper_best) continue;
+    lengths.insert(cell.transitions);
+    const Cell*& found = by_task[cell.task][cell.transitions];
+    if (found == nullptr || cell.mean < found->mean) found = &cell;
+  }
+  std::string text = "| task |", rule = "\n|---|";
+  for (const std::size_t T : lengths) {
+    text += fmt::format(" T = {} |", T);
+    rule += "---|";
+  }
+  text += rule + "\n";
+  for (const auto& [task, columns] : by_task) {
+    text += fmt::format("| {} |", task);
+    for (const std::size_t T : lengths) {
+      const auto found = columns.find(T);
+      if (found == columns.end()) {
+        text += " |";
+        continue;
+      }
+      const Cell& cell = *found->second;
+      const std::string_view mark = cell.mean < *cell.paper_best ? "**" : "";
+      text += fmt::format(" {}{:.3f} {}{} ({:.2f}) |", mark, cell.mean, cell.method, mark, *cell.paper_best);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+/// One line for each cell, with all metrics that are there.
+std::string all_metrics(const std::vector<Row>& rows) {
+  std::map<std::tuple<std::string, std::uint64_t, std::string, std::size_t>, std::map<std::string, Cell>> lines;
+  for (const char* metric : {"c2st", "c2st_mlp", "sw1"}) {
+    for (Cell& cell : summarise(rows, metric)) {
+      lines[{cell.task, cell.budget, cell.method, cell.transitions}][metric] = std::move(cell);
+    }
+  }
+  std::string text =
+      "| task | budget | method | T | C2ST, forest | C2ST, perceptron | sW₁ | rows | seeds |\n"
+      "|---|---|---|---|---|---|---|---|---|\n";
+  for (const auto& [key, metrics] : lines) {
+    const auto& [task, budget, method, transitions] = key;
+    text += fmt::format("| {} | {} | {} | {} |", task, budget, method, transitions);
+    for (const char* metric : {"c2st", "c2st_mlp", "sw1"}) {
+      const auto found = metrics.find(metric);
+      text += found == metrics.end()
+                  ? " |"
+                  : fmt::format(" {:.3f} ± {:.3f} |", found->second.mean, found->second.standard_error);
+    }
+    const Cell& any = metrics.begin()->second;
+    text += fmt::format(" {} | {} |\n", any.rows, any.seeds);
+  }
+  return text;
+}
+
 }  // namespace
 
-void write_results_page(const std::filesystem::path& path, const std::vector<Row>& rows, const std::string& directory,
-                        const std::vector<std::filesystem::path>& pictures) {
+void write_results_page(const std::filesystem::path& path, const std::vector<Row>& rows,
+                        const std::filesystem::path& directory, const std::vector<std::filesystem::path>& pictures) {
+  std::vector<Row> paper, others;
   std::set<std::uint64_t> budgets, seeds;
-  std::set<std::uint64_t> observations;
   for (const Row& row : rows) {
-    budgets.insert(row.budget);
+    (in_the_paper(row.task) ? paper : others).push_back(row);
+    if (in_the_paper(row.task)) budgets.insert(row.budget);
     seeds.insert(row.seed);
-    observations.insert(row.observation);
   }
   std::string text = fmt::format(
       "# Results\n\nWritten by `catena experiment show {} --page {}` (catena {}) from `rows.csv` there: {} rows, {} "
-      "observations per cell, {} seed{}.\n\nC2ST by a random forest against 1,000 draws of the exact posterior, mean "
-      "over observations ± its standard error: 0.5 is perfect, 1 is worst. In brackets what the paper prints for the "
-      "same method (there against approximate references for four tasks); **bold** where ours is not above it. Cells "
-      "that are "
-      "not complete say how many rows they have; cells that did not run are empty.\n",
-      directory, path.string(), version(), rows.size(), observations.size(), seeds.size(),
-      seeds.size() == 1 ? "" : "s");
-  const std::vector<Cell> cells = summarise(rows, "c2st");
+      "seed{}.\n\nC2ST by a random forest against 1,000 draws of the exact posterior, mean over observations ± its "
+      "standard error: 0.5 is perfect, 1 is worst. In brackets what the paper prints for the same method (there "
+      "against "
+      "approximate references for four tasks); **bold** where ours is not above it. Cells that are not complete say "
+      "how "
+      "many rows they have; cells that did not run are empty.\n",
+      directory.string(), path.string(), version(), rows.size(), seeds.size(), seeds.size() == 1 ? "" : "s");
+  const std::vector<Cell> cells = summarise(paper, "c2st");
   for (const std::uint64_t budget : budgets) {
-    text += fmt::format("\n## Budget {}\n\n{}", budget, table(cells, budget));
+    text += fmt::format(
+        "\n## Budget {}\n\n{}\nThe best of the methods, beside the best number that the paper prints for any "
+        "method:\n\n{}",
+        budget, table(cells, budget), best(cells, budget));
   }
-  text +=
-      fmt::format("\n## Time\n\nSeconds on the machine of the sweep, all its threads, others at work beside it.\n\n{}",
-                  times(rows));
+  if (std::filesystem::exists(directory / "notes.md")) {
+    text += "\n" + files::read_file(directory / "notes.md", std::uint64_t{1} << 20);
+  }
+  text += fmt::format("\n## Time\n\nSeconds, as the sweep ran: on one thread, others at work beside it.\n\n{}",
+                      times(paper));
   if (!pictures.empty()) text += "\n## Figures\n\nDashed: the paper's numbers.\n";
   for (const std::filesystem::path& picture : pictures) {
     const std::filesystem::path link =
         picture.lexically_proximate(path.parent_path().empty() ? "." : path.parent_path());
     text += fmt::format("\n![{}]({})\n", picture.stem().string(), link.generic_string());
   }
+  if (!others.empty()) text += fmt::format("\n## Other sweeps\n\n{}", all_metrics(others));
+  text += fmt::format("\n## Every metric of the table\n\n{}", all_metrics(paper));
   files::write_file(path, text);
 }
 

@@ -1,4 +1,5 @@
-/// The results as a Markdown page: one table per budget, a row per task and method, a column per length.
+/// The results as a Markdown page: for the paper's tasks one table per budget, a row per task and method, a column per
+/// length; what `notes.md` beside the rows says; times, figures, and every metric of every cell.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +10,9 @@
 
 namespace catena::experiment {
 
-/// `pictures` are shown at the end; `directory` is where the rows are, for the sentence that says so.
-void write_results_page(const std::filesystem::path& path, const std::vector<Row>& rows, const std::string& directory,
+/// `directory` is where the rows are.
+void write_results_page(const std::filesystem::path& path, const std::vector<Row>& rows,
+                        const std::filesystem::path& directory,
                         const std::vector<std::filesystem::path>& pictures = {});
 
 }  // namespace catena::experiment
