@@ -16,9 +16,10 @@ namespace {
 /// `full` is how many rows a complete cell has.
 std::string cell_text(const Cell& cell, std::size_t full) {
   const bool above = cell.paper && cell.mean > *cell.paper + 0.005;  // the paper prints two digits
-  const std::string own = fmt::format("{:.3f} ± {:.3f}", cell.mean, cell.standard_error);
-  return (above || !cell.paper ? own : "**" + own + "**") + (cell.paper ? fmt::format(" ({:.2f})", *cell.paper) : "") +
-         (cell.rows < full ? fmt::format(", n = {}", cell.rows) : "");
+  const std::string_view mark = above || !cell.paper ? "" : "**";
+  return fmt::format("{}{:.3f} ± {:.3f}{}{}{}", mark, cell.mean, cell.standard_error, mark,
+                     cell.paper ? fmt::format(" ({:.2f})", *cell.paper) : "",
+                     cell.rows < full ? fmt::format(", n = {}", cell.rows) : "");
 }
 
 std::string table(const std::vector<Cell>& cells, std::uint64_t budget) {
@@ -33,7 +34,8 @@ std::string table(const std::vector<Cell>& cells, std::uint64_t budget) {
   }
   std::string text = "| task | method |";
   for (const std::size_t T : lengths) text += fmt::format(" T = {} |", T);
-  text += "\n|---|---|" + [&] {
+  text += "\n|---|---|";
+  text += [&] {
     std::string rule;
     for (std::size_t i = 0; i < lengths.size(); ++i) rule += "---|";
     return rule;
@@ -156,7 +158,7 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
         budget, table(cells, budget), best(cells, budget));
   }
   if (std::filesystem::exists(directory / "notes.md")) {
-    text += "\n" + files::read_file(directory / "notes.md", std::uint64_t{1} << 20);
+    text += fmt::format("\n{}", files::read_file(directory / "notes.md", std::uint64_t{1} << 20));
   }
   text += fmt::format("\n## Time\n\nSeconds, as the sweep ran: on one thread, others at work beside it.\n\n{}",
                       times(paper));
