@@ -159,7 +159,12 @@ TEST(EverySampler, CountsItsEvaluations) {
     const Draws draws =
         diffusion_sample(*score, 10, {.sampler = std::string(sampler.name), .steps = 7}, Streams(1), Parallel(1));
     // One to find the start, the stages and Langevin steps of each of 7 steps, one for Tweedie.
-    EXPECT_EQ(draws.info.evaluations, 2 + 7 * static_cast<std::size_t>(sampler.stages + sampler.corrections));
+    std::size_t expected = 2 + 7 * static_cast<std::size_t>(sampler.stages);
+    const auto path = levels(schedule, 7, schedule.eta(draws.info.a_end));
+    const Engine engine(*score, sampler, 10, 100);
+    for (std::size_t i = 1; i < path.size(); ++i) expected += static_cast<std::size_t>(engine.corrections_at(path[i]));
+    EXPECT_EQ(draws.info.evaluations, expected);
+    EXPECT_EQ(engine.corrections_at(path.back()), sampler.corrections);
   }
 }
 

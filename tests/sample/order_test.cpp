@@ -65,8 +65,9 @@ TEST(EverySampler, OfTheProbabilityFlowHasItsOrderOnAMixture) {
 /// its coefficients show when it is given unit vectors in place of noise.
 std::pair<double, double> mean_and_variance(const compose::SeriesScore& score, const Sampler& sampler,
                                             const std::vector<Level>& path, double mean, double variance) {
-  const std::size_t draws = (sampler.stochastic() && sampler.predicts() ? 1 : 0) + sampler.corrections;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    const auto corrections = static_cast<std::size_t>(Engine(score, sampler, 1, 100).corrections_at(path[i + 1]));
+    const std::size_t draws = (sampler.stochastic() && sampler.predicts() ? 1 : 0) + corrections;
     // Rows: y = 0 and y = 1 without noise, then y = 0 with the k-th draw equal to one.
     Matrix y(2 + draws, 1);
     y(1, 0) = 1;

@@ -54,7 +54,7 @@ Draws diffusion_sample(const compose::SeriesScore& score, std::size_t draws, con
   check::at_least("sample", "draws", draws, std::size_t{1});
   const Sampler& sampler = samplers().at("sample", settings.sampler);
   check::that(settings.tolerance == 0 || sampler.adaptive(), "sample", "the sampler of adaptive steps", sampler.name,
-              "one that estimates its error (stochastic_heun, heun, ralston3)");
+              "one that estimates its error (corrected_heun, stochastic_heun, heun, ralston3)");
   const diffusion::Schedule& schedule = score.schedule();
   const double end_eta = std::max(settings.end_width * score.shape().narrowest(), schedule.eta(settings.smallest_a));
   const std::vector<Level> path = levels(schedule, static_cast<std::size_t>(settings.steps), end_eta);

@@ -18,7 +18,7 @@
 namespace catena::sample {
 
 struct SampleSettings {
-  std::string sampler = "stochastic_heun";
+  std::string sampler = "corrected_heun";
   int steps = 40;
   double end_width = 0.05;  // Tweedie's step then loses at most 0.05² = 0.25 % of the variance
   double smallest_a = 0;

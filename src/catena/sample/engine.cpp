@@ -10,6 +10,13 @@ namespace catena::sample {
 
 using compose::map;
 
+namespace {
+
+/// η from which on a diffused posterior is the prior's Gaussian for all a sampler can see: nine tenths of y are noise.
+constexpr double drowned = 3;
+
+}  // namespace
+
 Level level_at(const diffusion::Schedule& schedule, double eta) {
   const double a = schedule.a_at(eta);
   return {eta, a, schedule.m(a)};
@@ -118,14 +125,19 @@ void Engine::accept(const Level& from, const Level& to, MatrixView y, ConstMatri
   if (sampler_.stochastic()) map(y) += map(noise);
 }
 
+int Engine::corrections_at(const Level& level) const {
+  return sampler_.predicts() && level.eta > drowned ? 0 : langevin_.corrections;
+}
+
 void Engine::correct(const Level& from, const Level& to, MatrixView y, const Noise& noise) {
-  if (langevin_.corrections == 0) return;
+  const int corrections = corrections_at(to);
+  if (corrections == 0) return;
   double bound = to.eta * to.eta;
   // A rule whose path is no diffusion's may be narrower than its noise.
   if (!score_.follows_diffusion()) bound = std::min(bound, score_.level_variances(to.eta).minCoeff());
   if (sampler_.predicts()) bound = std::min(bound, from.eta * from.eta - to.eta * to.eta);
   const double delta = langevin_.rate * bound;
-  for (int k = 0; k < langevin_.corrections; ++k) {
+  for (int k = 0; k < corrections; ++k) {
     score_of_y(to, y, slopes_[0]);
     noise(noise_.values());
     map(y) += delta * map(slopes_[0].view()) + std::sqrt(2 * delta) * map(noise_.view());

@@ -55,6 +55,8 @@ class Engine {
   double error(const Level& from, const Level& to);
   /// … and the result itself.
   void accept(const Level& from, const Level& to, MatrixView y, ConstMatrixView noise);
+  /// How many Langevin steps a step to this level ends with: a table needs none where noise drowns the series.
+  int corrections_at(const Level& level) const;
   /// The sampler's Langevin steps after a step.
   void correct(const Level& from, const Level& to, MatrixView y, const Noise& noise);
   /// Tweedie: y ← E[θ | θ_a] = y + η² s_y.
