@@ -27,7 +27,7 @@ std::vector<std::string> tempered_kernel_choices();
 struct McmcSettings {
   std::string kernel = "auto";
   int chains = 32;
-  int population = 400;
+  int population = 0;
   int moves = 3;
   int thin_start = 256;
   int warm_up = -1;
@@ -47,8 +47,11 @@ struct McmcSettings {
           "how chains move; auto: cloud or, for long series, delayed, and tempering if they disagree",
           one_of(kernel_choices()));
     visit(c.chains, "chains", "number of Markov chains", at_least(1));
-    visit(c.population, "population", "points carried from the prior to the posterior to start chains from",
-          at_least(16));
+    visit(c.population, "population",
+          "points carried from the prior to the posterior to start chains from (0: 400, or 512 for each of more than "
+          "five "
+          "parameters; 4 or more)",
+          at_least(0));
     visit(c.moves, "moves", "moves of each point at each temperature of the start", at_least(1));
     visit(c.thin_start, "thin_start",
           "a series of four times as many transitions or more starts from the posterior of so many of them; 0: never",
