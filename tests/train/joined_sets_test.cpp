@@ -64,8 +64,7 @@ TEST_F(JoinedSets, OfDifferentPriorsAreRefusedToMethodsThatDependOnThem) {
     static_cast<void>(joined_transitions({folder_ / "first.nc", folder_ / "second.nc"}, false));
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("is another one, but must be that of the files before"),
-              std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("is another one, but must be that of those before"), std::string::npos);
   }
   EXPECT_TRUE(needs_joining({folder_ / "second.nc"}, true));
   EXPECT_FALSE(needs_joining({folder_ / "second.nc"}, false));
