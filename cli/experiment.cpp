@@ -88,12 +88,22 @@ struct ShowOptions {
   std::string directory, metric, page, figures, format = "svg";
 };
 
+/// The methods on the paper's tasks, if there are such rows: variants and other tasks would make many small panels.
+std::vector<experiment::Row> rows_to_draw(const std::vector<experiment::Row>& rows) {
+  std::vector<experiment::Row> drawn;
+  for (const experiment::Row& row : rows) {
+    if (experiment::in_the_paper(row.task) && train::methods().find(row.method) != nullptr) drawn.push_back(row);
+  }
+  return drawn.empty() ? rows : drawn;
+}
+
 int run_show(const ShowOptions& options) {
   const auto rows = experiment::read_rows(std::filesystem::path(options.directory) / "rows.csv");
   std::vector<std::string> metrics = items(options.metric);
   std::vector<std::filesystem::path> pictures;
   if (!options.figures.empty()) {
-    pictures = write_figures({function, options.format}, experiment::results_figures(rows), options.figures);
+    pictures =
+        write_figures({function, options.format}, experiment::results_figures(rows_to_draw(rows)), options.figures);
   }
   if (!options.page.empty()) experiment::write_results_page(options.page, rows, options.directory, pictures);
   if (options.common.json) {

@@ -69,8 +69,6 @@ std::string times(const std::vector<Row>& rows) {
   return text;
 }
 
-bool in_the_paper(const std::string& task) { return paper_c2st("fnse", 10000, task, 1).has_value(); }
-
 /// The best of our methods beside the best number that the paper prints, for every task of the paper and length.
 std::string best(const std::vector<Cell>& cells, std::uint64_t budget) {
   std::set<std::size_t> lengths;

@@ -51,6 +51,10 @@ std::optional<double> paper_c2st(const std::string& method, std::uint64_t budget
   return std::nullopt;
 }
 
+bool in_the_paper(const std::string& task) {
+  return std::ranges::any_of(paper_numbers(), [&](const PaperNumber& number) { return number.task == task; });
+}
+
 std::vector<Cell> summarise(const std::vector<Row>& rows, const std::string& metric) {
   using Key = std::tuple<std::string, std::uint64_t, std::string, std::size_t>;
   std::map<Key, std::map<std::uint64_t, std::vector<double>>> by_observation;

@@ -30,4 +30,7 @@ std::vector<Cell> summarise(const std::vector<Row>& rows, const std::string& met
 std::optional<double> paper_c2st(const std::string& method, std::uint64_t budget, const std::string& task,
                                  std::size_t transitions);
 
+/// Whether the paper's tables have this task (with any method).
+bool in_the_paper(const std::string& task);
+
 }  // namespace catena::experiment
