@@ -5,8 +5,10 @@ import time
 
 import pytest
 
+# What a shell starts in the background ignores SIGINT, and so do its children unless they say otherwise.
 START = """
-import sys, catena, numpy as np
+import signal, sys, catena, numpy as np
+signal.signal(signal.SIGINT, signal.default_int_handler)
 data = catena.tasks.get("gaussian_rw").simulate(budget=5000, show_progress_bars=False)
 prior = catena.priors.Independent({"a": catena.priors.Normal()})
 def step(theta, x):
