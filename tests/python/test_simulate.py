@@ -54,7 +54,8 @@ def test_simulate_is_the_same_for_any_number_of_threads_and_says_what_it_did(cat
         assert result.returncode == 0
         said = json.loads(result.stdout)
         assert (said["transitions"], said["proposal_cost"], said["invalid"]) == (15000, 5000, 0)
-        assert said["proposal"] == {"proposal": "predictive", "series": 50, "length": 100, "noise": 0.1, "non_negative": True}
+        assert said["proposal"] == {"proposal": "predictive", "series": 50, "length": 100, "noise": 0.1, "relative_noise": 0.0,
+                                    "tail": 0.0, "non_negative": True}
     assert (tmp_path / "1.nc").read_bytes() == (tmp_path / "2.nc").read_bytes()
 
 
