@@ -10,6 +10,7 @@
 #include "catena/simulate/around.h"
 #include "catena/simulate/prior.h"
 #include "catena/simulate/proposal.h"
+#include "catena/simulate/record_plan.h"
 #include "catena/simulate/transitions.h"
 #include "catena/tasks/task.h"
 #include "python_model.h"
@@ -91,12 +92,7 @@ simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Row
   plan.options = json.at("options");
   plan.lanes = json.at("lanes").get<std::size_t>();
   plan.chunk_rows = json.at("chunk_rows").get<std::size_t>();
-  const nlohmann::json& records = json.at("records");
-  plan.records.block = records.at("block").get<std::size_t>();
-  plan.records.initial = records.at("initial").get<bool>();
-  const auto gaps = records.at("gaps").get<std::string>();
-  plan.records.varying_steps = !gaps.empty();
-  if (!gaps.empty()) plan.records.steps = simulate::parse_steps("simulate", "gaps", gaps);
+  plan.records = simulate::record_plan("simulate", json.at("records"));
   for (const Rows& series : target) plan.target.push_back(copy(series));
   return plan;
 }

@@ -352,7 +352,9 @@ def simulate(
         raise ValueError(f"simulate: batch_size is {batch_size!r}, but must be between 1 and {2**24}")
     if int(block) != block or block < 1:
         raise ValueError(f"simulate: block is {block!r}, but must be a whole number, 1 or more")
-    plan["records"] = {"block": int(block), "initial": bool(initial), "gaps": _range_text(gaps)}
+    plan["records"] = {"block": int(block), "initial": bool(initial)}
+    if gaps is not None:
+        plan["records"]["gaps"] = _range_text(gaps)
     if resume and path is None:
         raise ValueError("simulate: resume is given without path, but must come with the file to go on with")
     if isinstance(simulator, Task):
@@ -411,10 +413,8 @@ def simulate(
     return _finished(core, record, file)
 
 
-def _range_text(gaps: float | tuple[float, float] | None) -> str:
+def _range_text(gaps: float | tuple[float, float]) -> str:
     """As the command line has it: (1, 6) → "1..6"."""
-    if gaps is None:
-        return ""
     return "..".join(str(end) for end in (gaps if isinstance(gaps, (tuple, list)) else (gaps,)))
 
 

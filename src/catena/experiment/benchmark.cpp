@@ -13,6 +13,7 @@
 #include "catena/files/json.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/around.h"
+#include "catena/simulate/record_plan.h"
 #include "catena/simulate/transitions.h"
 #include "catena/tasks/observe.h"
 #include "catena/train/joined_sets.h"
@@ -118,7 +119,7 @@ class Runner {
     simulate::SimulationPlan plan;
     plan.proposal = sweep_.proposal;
     plan.budget = budget / entry.records.size() / static_cast<std::uint64_t>(method.rounds);
-    plan.records = record_plan(entry.records[k]);
+    plan.records = simulate::record_plan("experiment", entry.records[k]);
     plan.seed = streams.child("transitions").seed();
     plan.options = task.options;
     return simulate::simulate(task, plan, parallel_, silent_progress());

@@ -6,32 +6,12 @@
 
 #include "catena/core/check.h"
 #include "catena/evaluate/metric.h"
+#include "catena/simulate/record_plan.h"
 #include "catena/tasks/task.h"
 #include "catena/tasks/task_density.h"
 #include "catena/train/method.h"
 
 namespace catena::experiment {
-
-simulate::RecordPlan record_plan(const nlohmann::json& json) {
-  check::that(json.is_object(), "experiment", "a record", json.dump(), "an object");
-  simulate::RecordPlan plan;
-  for (const auto& [name, value] : json.items()) {
-    if (name == "block" && value.is_number_unsigned() && value.get<std::size_t>() > 0) {
-      plan.block = value.get<std::size_t>();
-    } else if (name == "initial" && value.is_boolean()) {
-      plan.initial = value.get<bool>();
-    } else if (name == "gaps" && value.is_string()) {
-      plan.varying_steps = true;
-      plan.steps = simulate::parse_steps("experiment", "gaps", value.get<std::string>());
-    } else {
-      throw InputError(
-          fmt::format("experiment: a record has {}, but must have \"block\" (a number from 1 on), "
-                      "\"initial\" (true or false) or \"gaps\" (\"LOW..HIGH\")",
-                      nlohmann::json{{name, value}}.dump()));
-    }
-  }
-  return plan;
-}
 
 nlohmann::json Sweep::to_json() const {
   nlohmann::json json = {{"budgets", budgets},
@@ -97,7 +77,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     check::that(tasks::has_density(task.name), "experiment", "task", task.name, "one with an exact reference");
     check::that(task.records.is_array() && !task.records.empty(), "experiment", "records", task.records.dump(),
                 "a list of at least one");
-    for (const auto& record : task.records) static_cast<void>(record_plan(record));
+    for (const auto& record : task.records) static_cast<void>(simulate::record_plan("experiment", record));
     check::that(task.missing >= 0 && task.missing < 1, "experiment", "missing", task.missing, "at least 0 and below 1");
   }
   for (const SweepMethod& method : sweep.methods) {

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "catena/simulate/record.h"
-
 namespace catena::experiment {
 
 struct SweepTask {
@@ -17,13 +15,10 @@ struct SweepTask {
   std::string name;
   nlohmann::json options = nlohmann::json::object();
   /// What is simulated (docs/extensions.md), a model for each, which sample together and share the budget evenly:
-  /// {} plain transitions, {"block": 5}, {"initial": true}, {"gaps": "1..6"}.
+  /// as simulate/record_plan.h reads them.
   nlohmann::json records = nlohmann::json::array({nlohmann::json::object()});
   double missing = 0;  // share of the observed states that are left out
 };
-
-/// One of a task's `records`. Throws InputError for a field that no record has.
-simulate::RecordPlan record_plan(const nlohmann::json& json);
 
 struct SweepMethod {
   std::string label;   // what rows are filed under; the method's name unless a sweep compares variants

@@ -76,7 +76,7 @@ class Run {
   /// linear_sde (two thin arcs in eight dimensions, T = 100) mixed by `cloud` after 4,096 of them in a minute and a
   /// half, and not in three after 400.
   std::size_t population() const {
-    if (settings_.population > 0) return static_cast<std::size_t>(std::max(settings_.population, 4));
+    if (settings_.population > 0) return static_cast<std::size_t>(settings_.population);
     const bool many_pieces = target_.dimension() > 5 && target_.dimension() <= few_dimensions;
     return many_pieces ? 512 * target_.dimension() : 400;
   }
@@ -297,6 +297,8 @@ McmcDraws mcmc_sample(const Target& target, std::size_t draws, const McmcSetting
                       const Parallel& parallel, Progress& progress) {
   check_config("sample", settings);
   check::at_least("sample", "draws", draws, std::size_t{1});
+  check::that(settings.population == 0 || settings.population >= 16, "sample", "population", settings.population,
+              "0 or at least 16");
   return Run(target, draws, settings, streams, parallel, progress)();
 }
 
