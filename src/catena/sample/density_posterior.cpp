@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "catena/core/errors.h"
+
 namespace catena::sample {
 
 void DensityTarget::log_density(ConstMatrixView z, std::span<double> out) const {
@@ -52,6 +54,11 @@ PosteriorDraws draw_by_chains(const Target& target, const PosteriorRequest& requ
                               const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<McmcSettings>("sample", request.settings);
   McmcDraws draws = mcmc_sample(target, request.draws, settings, streams.child("mcmc"), parallel, progress);
+  if (draws.z.rows() == 0) {
+    throw InputError(
+        "sample: chains have nowhere to start, for the density is finite at no point of the prior or grows without "
+        "bound; the model must be trained on transitions like the observed ones");
+  }
   PosteriorDraws result;
   result.outcome = draws.info.outcome;
   result.info = chains_info(draws.info);

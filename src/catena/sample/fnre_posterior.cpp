@@ -1,5 +1,6 @@
 #include "catena/sample/fnre_posterior.h"
 
+#include "catena/compose/held_density.h"
 #include "catena/compose/joined_density.h"
 #include "catena/compose/series_ratio.h"
 #include "catena/sample/density_posterior.h"
@@ -7,13 +8,16 @@
 namespace catena::sample {
 namespace {
 
+/// One z of training in 370 lies beyond.
+constexpr double largest_z = 3;
+
 std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                const Parallel& parallel) {
-  return std::make_unique<DensityTarget>(
-      compose::density_of_all(request.model, request.companions, observed,
-                              [&](const train::TrainedModel& model, const compose::ObservedSeries& records) {
-                                return compose::series_ratio(train::RatioModel(model), records, parallel);
-                              }));
+  auto density = compose::density_of_all(request.model, request.companions, observed,
+                                         [&](const train::TrainedModel& model, const compose::ObservedSeries& records) {
+                                           return compose::series_ratio(train::RatioModel(model), records, parallel);
+                                         });
+  return std::make_unique<DensityTarget>(compose::held_density(std::move(density), largest_z));
 }
 
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
