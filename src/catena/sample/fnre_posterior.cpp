@@ -8,16 +8,13 @@
 namespace catena::sample {
 namespace {
 
-/// One z of training in 370 lies beyond.
-constexpr double largest_z = 3;
-
 std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                const Parallel& parallel) {
   auto density = compose::density_of_all(request.model, request.companions, observed,
                                          [&](const train::TrainedModel& model, const compose::ObservedSeries& records) {
                                            return compose::series_ratio(train::RatioModel(model), records, parallel);
                                          });
-  return std::make_unique<DensityTarget>(compose::held_density(std::move(density), largest_z));
+  return std::make_unique<DensityTarget>(compose::held_density(std::move(density)));
 }
 
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
