@@ -1,8 +1,8 @@
-// A plug-in as it was compiled with the first version of catena_simulator.h, whose structs stand here: x' = x + a.
+// A plug-in as it was compiled with the first version of catena_simulator.h, whose structs stand here under their own
+// names (a sanitizer compares them across the call): x' = x + a.
 #include <cstddef>
 
-namespace {
-struct description_1 {
+struct catena_description {
   std::size_t size;
   const char* name;
   std::size_t states;
@@ -12,13 +12,15 @@ struct description_1 {
   const char* proposal_json;
   int uses_time;
 };
-struct step_input_1 {
+struct catena_step_input {
   std::size_t size, parameters, states, lanes, stride;
   const double *theta, *state, *time;
 };
+struct catena_random;
+namespace {
 const char* const state_names[] = {"x"};
-const description_1 description = {
-    sizeof(description_1),
+const catena_description description = {
+    sizeof(catena_description),
     "first",
     1,
     state_names,
@@ -29,11 +31,11 @@ const description_1 description = {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) int catena_plugin_version(void) { return 1; }
-extern "C" __attribute__((visibility("default"))) const description_1* catena_plugin_describe(void) {
+extern "C" __attribute__((visibility("default"))) const catena_description* catena_plugin_describe(void) {
   return &description;
 }
-extern "C" __attribute__((visibility("default"))) int catena_plugin_step(const step_input_1* input, void*, double* next,
-                                                                         char*, std::size_t) {
+extern "C" __attribute__((visibility("default"))) int catena_plugin_step(const catena_step_input* input, void*,
+                                                                         double* next, char*, std::size_t) {
   for (std::size_t l = 0; l < input->lanes; ++l) next[l] = input->state[l] + input->theta[l];
   return 0;
 }
