@@ -34,7 +34,7 @@ extern "C" __attribute__((visibility("default"))) int catena_plugin_version(void
 extern "C" __attribute__((visibility("default"))) const catena_description* catena_plugin_describe(void) {
   return &description;
 }
-extern "C" __attribute__((visibility("default"))) int catena_plugin_step(const catena_step_input* input, void*,
+extern "C" __attribute__((visibility("default"))) int catena_plugin_step(const catena_step_input* input, catena_random*,
                                                                          double* next, char*, std::size_t) {
   for (std::size_t l = 0; l < input->lanes; ++l) next[l] = input->state[l] + input->theta[l];
   return 0;
