@@ -5,7 +5,8 @@ import pickle
 import catena
 import numpy as np
 import pytest
-from drift_walk import QUIET, exact_drift
+import scipy.stats
+from drift_walk import NOISE, QUIET, exact_drift
 
 
 @pytest.mark.parametrize("method", ["fnle", "fnse"])
@@ -71,6 +72,26 @@ def test_the_shape_of_the_draws_is_what_was_asked_for(fnle, series):
     batched = posterior.sample_batched((200,), [series, series[:3], series[1:]], **QUIET)
     assert batched.shape == (200, 3, 1)
     assert batched[:, 1].std() > batched[:, 0].std()  # two transitions say less than six
+
+
+def test_log_prob_of_fnle_integrates_to_the_prior_over_the_next_state(fnle, prior):
+    """log p(θ) + log p(x' | x, θ): exact over x', so its integral is p(θ), whatever the network learned."""
+    posterior = fnle.build_posterior()
+    theta = np.array([[-1.0], [0.0], [1.5]])
+    grid = np.linspace(-12, 12, 1201)
+    densities = np.exp([posterior.log_prob(theta, x=[[0.5], [after]]) for after in grid])
+    integral = densities.sum(axis=0) * (grid[1] - grid[0])
+    np.testing.assert_allclose(integral, np.exp(prior.log_prob(theta)), rtol=1e-4)
+
+
+def test_log_prob_of_fnle_is_near_the_exact_density(fnle, prior, series):
+    """x' = x + θ + N(0, 0.25): 0.1 nats a transition; a mean off by half a standard deviation would cost 0.125."""
+    theta = np.linspace(-1, 1.5, 6)[:, np.newaxis]
+    steps = np.diff(series[:, 0])
+    exact = scipy.stats.norm.logpdf(steps, theta, NOISE).sum(axis=1)
+    found = fnle.build_posterior().log_prob(theta, x=series) - prior.log_prob(theta)
+    near = exact > exact.max() - 4
+    np.testing.assert_allclose(found[near] / len(steps), exact[near] / len(steps), atol=0.1)
 
 
 def test_log_prob_is_the_density_of_the_draws(fnle, series):
