@@ -105,6 +105,8 @@ def test_the_table_stands_beside_the_papers_numbers(catena, tmp_path):
         ({"tasks": [{"name": "flying"}]}, 'task is "flying", but must be one of'),
         ({"methods": [{"method": "guessing"}]}, 'method is "guessing", but must be one of'),
         ({"metrics": ["beauty"]}, 'metric is "beauty", but must be one of'),
+        ({"methods": [{"method": "fnle", "label": "a, b"}]}, 'label is "a, b", but must be text without commas'),
+        ({"tasks": [{"name": "gaussian_rw", "label": "../x"}]}, 'label is "../x", but must be text without commas'),
         ({"budgets": "many"}, "is no sweep"),
         ({"speed": 1}, 'a sweep has no field "speed"'),
         ({"seeds": []}, "the length of each list of the sweep is 0, but must be at least 1"),

@@ -12,6 +12,17 @@
 #include "catena/train/method.h"
 
 namespace catena::experiment {
+namespace {
+
+/// Labels are cells of a CSV file and parts of file names.
+void check_label(const std::string& label) {
+  const bool plain = !label.empty() && label.size() <= 100 && std::ranges::none_of(label, [](unsigned char c) {
+    return c < ' ' || c == ',' || c == '"' || c == '/' || c == '\\';
+  });
+  check::that(plain, "experiment", "label", label, "text without commas, quotes and slashes");
+}
+
+}  // namespace
 
 nlohmann::json Sweep::to_json() const {
   nlohmann::json json = {{"budgets", budgets},
@@ -73,6 +84,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     throw InputError(fmt::format("{}: is no sweep ({})", source, error.what()));
   }
   for (const SweepTask& task : sweep.tasks) {
+    check_label(task.label);
     static_cast<void>(tasks::make_task(task.name, task.options));
     check::that(tasks::has_density(task.name), "experiment", "task", task.name, "one with an exact reference");
     check::that(task.records.is_array() && !task.records.empty(), "experiment", "records", task.records.dump(),
@@ -81,6 +93,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     check::that(task.missing >= 0 && task.missing < 1, "experiment", "missing", task.missing, "at least 0 and below 1");
   }
   for (const SweepMethod& method : sweep.methods) {
+    check_label(method.label);
     static_cast<void>(train::methods().at("experiment", method.method));
     check::that(method.rounds == 1 || method.rounds == 2, "experiment", "rounds", method.rounds, "1 or 2");
     for (const SweepTask& task : sweep.tasks) {
