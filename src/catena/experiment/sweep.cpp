@@ -19,7 +19,7 @@ void check_label(const std::string& label) {
   const bool plain = !label.empty() && label.size() <= 100 && std::ranges::none_of(label, [](unsigned char c) {
     return c < ' ' || c == ',' || c == '"' || c == '/' || c == '\\';
   });
-  check::that(plain, "experiment", "label", label, "text without commas, quotes and slashes");
+  check::that(plain, "experiment", "label", fmt::format("\"{}\"", label), "text without commas, quotes and slashes");
 }
 
 }  // namespace
