@@ -66,6 +66,7 @@ def test_a_sweep_of_records_and_of_rounds(catena, sweep, tmp_path, monkeypatch):
             {"name": "gaussian_rw", "label": "blocks", "records": [{"block": 5}, {}]},
             {"name": "gaussian_rw", "label": "gaps", "records": [{"gaps": "1..4"}], "missing": 0.3},
             {"name": "stationary_ar1", "label": "first", "records": [{}, {"initial": True}]},
+            {"name": "gaussian_rw", "label": "panel", "series": 3},
         ],
         "methods": [{"method": "fnle", **small}],
     }
@@ -77,9 +78,9 @@ def test_a_sweep_of_records_and_of_rounds(catena, sweep, tmp_path, monkeypatch):
         sweep.write_text(json.dumps(each))
         assert catena("experiment", "benchmark", "--sweep", sweep, "-o", tmp_path / "out", "--quiet").returncode == 0
     rows = [line.split(",") for line in (tmp_path / "out" / "rows.csv").read_text().splitlines()[1:]]
-    assert [row[0] for row in rows] == ["blocks", "gaps", "first", "gaussian_rw", "gaussian_rw"]
+    assert [row[0] for row in rows] == ["blocks", "gaps", "first", "panel", "gaussian_rw", "gaussian_rw"]
     assert all(0 < float(row[7]) < 3 for row in rows)
-    for wrong in ({"records": []}, {"records": [{"blocks": 5}]}, {"missing": 1}):
+    for wrong in ({"records": []}, {"records": [{"blocks": 5}]}, {"missing": 1}, {"series": 0}):
         sweep.write_text(json.dumps(records | {"tasks": [{"name": "gaussian_rw", **wrong}]}))
         assert catena("experiment", "benchmark", "--sweep", sweep, "-o", tmp_path / "out", "--quiet").returncode == 2
 

@@ -41,6 +41,19 @@ void remember(const fs::path& path, const nlohmann::json& sweep) {
   files::write_json(path, list);
 }
 
+/// Series that share θ, all a function of the seed: of T, T/2, T/3, … transitions.
+std::vector<tasks::Observation> observe(const tasks::Task& task, const SweepTask& entry, std::size_t transitions,
+                                        std::uint64_t seed) {
+  std::vector<tasks::Observation> all;
+  for (std::size_t s = 0; s < entry.series; ++s) {
+    const std::uint64_t own = s == 0 ? seed : Streams(seed).child("series").stream("observation", s).bits();
+    const auto theta = s == 0 ? std::span<const double>() : std::span<const double>(all.front().theta);
+    all.push_back(tasks::observe("experiment", task, (transitions + s) / (s + 1), own, theta));
+    tasks::lose_states(all.back(), task, entry.missing, own);
+  }
+  return all;
+}
+
 class Runner {
  public:
   Runner(const Sweep& sweep, const fs::path& directory, const Parallel& parallel, Progress& progress)
@@ -145,16 +158,19 @@ class Runner {
   /// The model of a second round for one observation: transitions from its states, with θ around the posterior by the
   /// first model. A likelihood learns from both rounds, a score from the second alone.
   train::TrainedModel refined(const train::TrainedModel& first, const tasks::Task& task, const SweepTask& entry,
-                              const SweepMethod& method, const tasks::Observation& observation, const Row& row) const {
+                              const SweepMethod& method, const std::vector<tasks::Observation>& observed,
+                              const Row& row) const {
     const Stopwatch watch;
     const Streams streams(row.seed);
-    const Matrix found = posterior({first}, method, observation, streams.child("first round")).theta;
+    const Matrix found = posterior({first}, method, observed, streams.child("first round")).theta;
     tasks::Task around = task;
     around.prior = simulate::fit_around("experiment", task.prior, found, widen).prior();
     simulate::SimulationPlan plan;
     plan.proposal = {{"proposal", "target"}, {"noise", 0.0}, {"relative_noise", 0.1}};
-    plan.target = {observation.series};
-    plan.target_times = {observation.times};
+    for (const tasks::Observation& one : observed) {
+      plan.target.push_back(one.series);
+      plan.target_times.push_back(one.times);
+    }
     plan.budget = row.budget / static_cast<std::uint64_t>(method.rounds);
     plan.seed = streams.child("second round").stream("observation", row.observation).bits();
     std::vector<simulate::TransitionSet> sets{simulate::simulate(around, plan, parallel_, silent_progress())};
@@ -168,34 +184,36 @@ class Runner {
   }
 
   sample::PosteriorDraws posterior(const std::vector<train::TrainedModel>& models, const SweepMethod& method,
-                                   const tasks::Observation& observation, const Streams& streams) const {
+                                   const std::vector<tasks::Observation>& observed, const Streams& streams) const {
     std::vector<const train::TrainedModel*> companions;
     for (std::size_t k = 1; k < models.size(); ++k) companions.push_back(&models[k]);
+    std::vector<simulate::SeriesView> more;
+    for (std::size_t s = 1; s < observed.size(); ++s) more.push_back({observed[s].series, observed[s].times});
     return sample::draw_posterior({.model = models.front(),
-                                   .series = observation.series,
-                                   .times = observation.times,
+                                   .series = observed.front().series,
+                                   .times = observed.front().times,
                                    .draws = sweep_.draws,
                                    .settings = method.sample,
+                                   .more_series = std::move(more),
                                    .companions = std::move(companions)},
                                   streams, parallel_);
   }
 
   void fill(Row& row, const tasks::Task& task, const SweepTask& entry, const SweepMethod& method,
             const std::vector<train::TrainedModel>& models) {
-    tasks::Observation observation = tasks::observe("experiment", task, row.transitions, row.observation);
-    tasks::lose_states(observation, task, entry.missing, row.observation);
-    const Matrix reference = reference_draws(task, observation, sweep_.draws, parallel_);
+    const std::vector<tasks::Observation> observed = observe(task, entry, row.transitions, row.observation);
+    const Matrix reference = reference_draws(task, observed, sweep_.draws, parallel_);
     if (method.rounds == 2) {
-      fill(row, method, {refined(models.front(), task, entry, method, observation, row)}, observation, reference);
+      fill(row, method, {refined(models.front(), task, entry, method, observed, row)}, observed, reference);
     } else {
-      fill(row, method, models, observation, reference);
+      fill(row, method, models, observed, reference);
     }
   }
 
   void fill(Row& row, const SweepMethod& method, const std::vector<train::TrainedModel>& models,
-            const tasks::Observation& observation, const Matrix& reference) {
+            const std::vector<tasks::Observation>& observed, const Matrix& reference) {
     const Stopwatch watch;
-    const sample::PosteriorDraws draws = posterior(models, method, observation, Streams(row.seed));
+    const sample::PosteriorDraws draws = posterior(models, method, observed, Streams(row.seed));
     row.values["sample_seconds"] = watch.seconds();
     for (const train::TrainedModel& model : models) {
       row.values["train_seconds"] += model.provenance.value("train_seconds", 0.0);

@@ -122,7 +122,7 @@ std::vector<DecomposedCell> decompose(const Decomposition& plan, const Parallel&
           double squares = 0;
           for (std::size_t o = 0; o < plan.observations; ++o) {
             const auto observation = tasks::observe("experiment", task, T, plan.first_observation + o);
-            const Matrix reference = reference_draws(task, observation, plan.draws, parallel);
+            const Matrix reference = reference_draws(task, {&observation, 1}, plan.draws, parallel);
             const ExactScores source(walk_of(task), observation.series, schedule);
             const auto score =
                 compose::compose(rule, {.source = &source, .schedule = schedule, .precisions = source.precisions()});

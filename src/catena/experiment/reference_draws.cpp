@@ -12,11 +12,12 @@ constexpr std::uint64_t reference_seed = 1;
 
 }  // namespace
 
-Matrix reference_draws(const tasks::Task& task, const tasks::Observation& observation, std::size_t n,
+Matrix reference_draws(const tasks::Task& task, std::span<const tasks::Observation> series, std::size_t n,
                        const Parallel& parallel) {
-  const simulate::SeriesView view{observation.series, observation.times};
+  std::vector<simulate::SeriesView> views;
+  for (const tasks::Observation& one : series) views.push_back({one.series, one.times});
   const std::vector<simulate::Path> paths =
-      simulate::paths_of("experiment", {&view, 1}, task.simulator.states(), tasks::density_steps(task.name), {});
+      simulate::paths_of("experiment", views, task.simulator.states(), tasks::density_steps(task.name), {});
   const evaluate::FoundReference found = evaluate::find_reference(
       task, paths, n, reference_seed, {}, evaluate::ReferenceCache::of_user(), parallel, silent_progress());
   if (!found.group) {

@@ -39,6 +39,7 @@ nlohmann::json Sweep::to_json() const {
     if (task.label != task.name) entry["label"] = task.label;
     if (task.records != plain.records) entry["records"] = task.records;
     if (task.missing > 0) entry["missing"] = task.missing;
+    if (task.series > 1) entry["series"] = task.series;
     json["tasks"].push_back(std::move(entry));
   }
   for (const SweepMethod& method : methods) {
@@ -65,6 +66,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
       entry.options = task.value("options", entry.options);
       entry.records = task.value("records", entry.records);
       entry.missing = task.value("missing", entry.missing);
+      entry.series = task.value("series", entry.series);
       sweep.tasks.push_back(std::move(entry));
     }
     for (const auto& method : json.at("methods")) {
@@ -91,6 +93,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
                 "a list of at least one");
     for (const auto& record : task.records) static_cast<void>(simulate::record_plan("experiment", record));
     check::that(task.missing >= 0 && task.missing < 1, "experiment", "missing", task.missing, "at least 0 and below 1");
+    check::that(task.series >= 1 && task.series <= 1000, "experiment", "series", task.series, "between 1 and 1000");
   }
   for (const SweepMethod& method : sweep.methods) {
     check_label(method.label);
