@@ -1,4 +1,4 @@
-"""The guides' examples run: every fenced bash and python block of README and docs/guide, page by page in an empty folder, with budgets
+"""The guides' examples run: every fenced bash and python block of README, docs/guide and docs/extensions, page by page in an empty folder, with budgets
 and steps cut so that a page takes seconds. The site builds without a warning, where MkDocs is installed."""
 
 import os
@@ -10,7 +10,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md")), *sorted((ROOT / "docs/extensions").glob("*.md"))]
 BLOCK = re.compile(r"^```(bash|python)\n(.*?)^```", re.M | re.S)
 
 

@@ -14,7 +14,7 @@ struct SweepTask {
   std::string label;  // what rows are filed under; the task's name unless a sweep compares variants
   std::string name;
   nlohmann::json options = nlohmann::json::object();
-  /// What is simulated (docs/extensions.md), a model for each, which sample together and share the budget evenly:
+  /// What is simulated (docs/extensions/), a model for each, which sample together and share the budget evenly:
   /// as simulate/record_plan.h reads them.
   nlohmann::json records = nlohmann::json::array({nlohmann::json::object()});
   double missing = 0;      // share of the observed states that are left out
@@ -27,7 +27,7 @@ struct SweepMethod {
   nlohmann::json train = nlohmann::json::object();   // settings that differ from the defaults
   nlohmann::json sample = nlohmann::json::object();  // of its posterior sampler
   /// 2: half of the budget goes to a second round for each observation, from its states and around the posterior that
-  /// the first half gave (docs/extensions.md).
+  /// the first half gave (docs/extensions/second-round.md).
   int rounds = 1;
 };
 

@@ -15,7 +15,7 @@ const Registry<ProposalEntry>& proposals() {
           {"fixed",
            "a distribution per coordinate, as the model or {\"states\": a prior} gives it",
            {{"state_sd", "the fixed proposal is N(0, state_sd^2) in every coordinate", "", "positive"},
-            {"at_times", "t of the fixed proposal: a count, [LOW,HIGH] or JSON (docs/extensions.md)", "", "times"}},
+            {"at_times", "t of the fixed proposal: a count, [LOW,HIGH] or JSON (docs/extensions/time.md)", "", "times"}},
            make_fixed_proposal},
           {"predictive", "states of a few prior-predictive series, plus noise; costs their transitions",
            describe_fields<PredictiveSettings>(), make_predictive_proposal},
