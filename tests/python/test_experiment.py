@@ -45,6 +45,23 @@ def test_a_killed_sweep_goes_on_where_it_was(catena, program, sweep, tmp_path, m
     assert results(killed) == results(whole)
 
 
+def test_sweeps_side_by_side_share_a_table(catena, program, sweep, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    settings = json.loads(sweep.read_text())
+    out = tmp_path / "out"
+    processes = []
+    for seeds in ([1], [1, 2]):
+        path = tmp_path / f"{len(seeds)}.json"
+        path.write_text(json.dumps(settings | {"seeds": seeds}))
+        processes.append(subprocess.Popen([program, "experiment", "benchmark", "--sweep", path, "-o", out, "--quiet", "--threads", "1"]))
+        while not (out / "rows.csv").exists():
+            time.sleep(0.005)
+    assert [process.wait() for process in processes] == [0, 0]
+    rows = [tuple(line.split(",")[:6]) for line in (out / "rows.csv").read_text().splitlines()[1:]]
+    assert len(rows) == len(set(rows)) == 24
+    assert len(json.loads((out / "sweeps.json").read_text())) == 2
+
+
 def test_a_sweep_with_another_metric_adds_its_column(catena, sweep, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     settings = json.loads(sweep.read_text()) | {"tasks": [{"name": "gaussian_rw", "options": {"dim": 1}}], "observations": 1}

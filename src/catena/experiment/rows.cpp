@@ -1,12 +1,14 @@
 #include "catena/experiment/rows.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include "catena/core/errors.h"
@@ -50,6 +52,19 @@ struct Table {
   std::vector<std::string> columns;
   std::vector<Row> rows;
   std::size_t whole_bytes = 0;  // up to the end of the last whole line
+};
+
+/// Open for appending, by one process at a time.
+struct Locked {
+  explicit Locked(const std::filesystem::path& path)
+      : descriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) {
+    if (descriptor < 0) throw FileError(fmt::format("{}: cannot be written", path.string()));
+    ::flock(descriptor, LOCK_EX);
+  }
+  ~Locked() { ::close(descriptor); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+  int descriptor;
 };
 
 Table read_table(const std::filesystem::path& path) {
@@ -101,23 +116,37 @@ Rows::Rows(std::filesystem::path path, std::vector<std::string> columns)
     if (std::ranges::find(all, column) == all.end()) all.push_back(column);
   }
   columns_ = std::move(all);
-  rows_ = std::move(table.rows);
-  for (std::size_t i = 0; i < rows_.size(); ++i) keys_[rows_[i].key()] = i;
   if (columns_ != table.columns) {
     std::string text = fmt::format("{},{}\n", fixed_header, fmt::join(columns_, ","));
-    for (const Row& row : rows_) text += line_of(row, columns_);
+    for (const Row& row : table.rows) text += line_of(row, columns_);
     files::write_file(path_, text);
   } else if (table.whole_bytes < std::filesystem::file_size(path_)) {
     std::filesystem::resize_file(path_, table.whole_bytes);
   }
+  refresh();
+}
+
+bool Rows::contains(const Row& row) {
+  refresh();
+  return keys_.contains(row.key());
 }
 
 void Rows::append(const Row& row) {
-  std::ofstream file(path_, std::ios::app | std::ios::binary);
-  file << line_of(row, columns_) << std::flush;
-  if (!file) throw FileError(fmt::format("{}: cannot be written", path_.string()));
-  keys_[row.key()] = rows_.size();
-  rows_.push_back(row);
+  const Locked file(path_);
+  if (contains(row)) return;
+  const std::string line = line_of(row, columns_);
+  if (::write(file.descriptor, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    throw FileError(fmt::format("{}: cannot be written", path_.string()));
+  }
+}
+
+void Rows::refresh() {
+  const std::uintmax_t size = std::filesystem::file_size(path_);
+  if (size == size_) return;
+  size_ = size;
+  Table table = read_table(path_);
+  columns_ = std::move(table.columns);
+  for (const Row& row : table.rows) keys_.insert(row.key());
 }
 
 std::vector<Row> read_rows(const std::filesystem::path& path) { return read_table(path).rows; }

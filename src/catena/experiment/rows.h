@@ -1,10 +1,12 @@
 /// Results as rows of one CSV file: one row per task, method, budget, seed, length and observation. Rows are appended
-/// whole; what a killed process left of a last line is dropped, so that a sweep goes on where it was.
+/// whole; what a killed process left of a last line is dropped, so that a sweep goes on where it was. Sweeps that run
+/// side by side may share a file.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,15 +30,19 @@ class Rows {
   /// the rows that it has.
   Rows(std::filesystem::path path, std::vector<std::string> columns);
 
-  const std::vector<Row>& all() const { return rows_; }
-  bool contains(const Row& row) const { return keys_.contains(row.key()); }
+  /// True as well for a row that another process has added since.
+  bool contains(const Row& row);
+  /// Nothing if the file contains the row by now.
   void append(const Row& row);
 
  private:
+  /// Reads the file again if it is not as this process left it.
+  void refresh();
+
   std::filesystem::path path_;
   std::vector<std::string> columns_;
-  std::vector<Row> rows_;
-  std::map<std::string, std::size_t> keys_;
+  std::set<std::string> keys_;
+  std::uintmax_t size_ = 0;  // of the file when it was last read or written
 };
 
 /// The rows of a file with whatever columns it has.
