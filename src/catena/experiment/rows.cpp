@@ -123,7 +123,6 @@ Rows::Rows(std::filesystem::path path, std::vector<std::string> columns)
   } else if (table.whole_bytes < std::filesystem::file_size(path_)) {
     std::filesystem::resize_file(path_, table.whole_bytes);
   }
-  refresh();
 }
 
 bool Rows::contains(const Row& row) {

@@ -48,9 +48,8 @@ struct McmcSettings {
           one_of(kernel_choices()));
     visit(c.chains, "chains", "number of Markov chains", at_least(1));
     visit(c.population, "population",
-          "points carried from the prior to the posterior to start chains from (0: 400, or 512 for each of more than "
-          "five "
-          "parameters; 4 or more)",
+          "points carried from the prior to the posterior to start chains from, 16 or more (0: 400, or 512 for each of "
+          "six to ten parameters)",
           at_least(0));
     visit(c.moves, "moves", "moves of each point at each temperature of the start", at_least(1));
     visit(c.thin_start, "thin_start",
