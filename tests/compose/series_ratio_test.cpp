@@ -78,7 +78,7 @@ double single(const train::RatioModel& model, ConstMatrixView c, std::span<const
 }
 
 TEST(SeriesRatio, IsTheSumOverSingleTransitions) {
-  for (const char* network : {"separable", "joint"}) {
+  for (const char* network : {"gaussian", "separable", "joint"}) {
     for (const std::size_t T : {1, 7, 130}) {
       const Trial trial(network, T);
       const Matrix z = points(5);
@@ -100,7 +100,7 @@ TEST(SeriesRatio, IsTheSumOverSingleTransitions) {
 
 /// Central differences of single-precision values: h = 0.01 leaves a rounding of 1e-6 · size/h and h² of curvature.
 TEST(SeriesRatio, HasItsGradient) {
-  for (const char* network : {"separable", "joint"}) {
+  for (const char* network : {"gaussian", "separable", "joint"}) {
     const Trial trial(network, 20);
     const Matrix z = points(9);
     std::vector<double> out(z.rows()), up(z.rows()), down(z.rows());
@@ -124,7 +124,7 @@ TEST(SeriesRatio, HasItsGradient) {
 }
 
 TEST(SeriesRatio, DoesNotDependOnThreadsOrOnTheOtherPoints) {
-  for (const char* network : {"separable", "joint"}) {
+  for (const char* network : {"gaussian", "separable", "joint"}) {
     const Matrix z = points(300);
     const Trial one(network, 50, 1);
     std::vector<double> a(z.rows()), b(z.rows());

@@ -32,12 +32,12 @@ nlohmann::json small(const std::string& loss, const std::string& network) {
 
 /// gaussian_rw, Δ = x^(t+1) − 0.9 x^t ~ N(θ, 1): r(z, c) − r(0, c) = Δ z − z²/2 exactly. For z and θ uniform on
 /// [−1.5, 1.5] (nine tenths of the prior) this has a deviation of 1.25; a small network after 1,000 steps is given an
-/// RMS error of a fifth of that if it is separable, which can be exact, and of two fifths if it is joint.
+/// RMS error of a fifth of that if it is gaussian or separable, which can be exact, and of two fifths if it is joint.
 TEST(EveryRatioLoss, LearnsGaussianRw) {
   const simulate::TransitionSet set = transitions_of("gaussian_rw", 4000, {{"dim", 1}});
-  for (const char* network : {"separable", "joint"}) {
+  for (const std::string network : {"gaussian", "separable", "joint"}) {
     for (const RatioLoss& loss : ratio_losses()) {
-      if (loss.noise && std::string(network) == "joint") continue;
+      if (network == "joint" ? loss.noise : network == "gaussian" && loss.to_marginal) continue;
       const TrainedModel trained = train_small(set, small(std::string(loss.name), network), 1000, 2);
       const RatioModel model(trained);
       Stream stream = Streams(8).stream("test");
@@ -55,14 +55,14 @@ TEST(EveryRatioLoss, LearnsGaussianRw) {
         ratio->evaluate(z, r, {});
         squares += std::pow(r[0] - r[1] - (delta * z(0, 0) - 0.5 * z(0, 0) * z(0, 0)), 2) / tests;
       }
-      EXPECT_LT(std::sqrt(squares), std::string(network) == "separable" ? 0.25 : 0.5) << network << ", " << loss.name;
+      EXPECT_LT(std::sqrt(squares), network == "joint" ? 0.5 : 0.25) << network << ", " << loss.name;
     }
   }
 }
 
 TEST(Fnre, HasTheSameBitsForAnyNumberOfThreads) {
   const simulate::TransitionSet set = transitions_of("gaussian_rw", 600, {{"dim", 2}});
-  for (const char* network : {"separable", "joint"}) {
+  for (const char* network : {"auto", "gaussian", "separable", "joint"}) {
     nlohmann::json settings = small("contrastive", network);
     settings["ensemble"] = 3;
     settings["decay"] = 0;
@@ -88,6 +88,27 @@ TEST(Fnre, RefusesNoiseForJointNetworks) {
   EXPECT_THROW(train_small(set, {{"network", "joint"}, {"loss", "nce"}}, 10, 1), InputError);
 }
 
+TEST(Fnre, RefusesLossesOfTheMarginalForGaussianNetworks) {
+  const simulate::TransitionSet set = transitions_of("gaussian_rw", 600, {{"dim", 1}});
+  EXPECT_THROW(train_small(set, {{"network", "gaussian"}, {"loss", "bce"}}, 10, 1), InputError);
+  EXPECT_EQ(train_small(set, {{"loss", "bce"}}, 10, 1).settings.at("network"), "separable");
+}
+
+/// Two modes far apart: no Gaussian density of the increment is near.
+TEST(Fnre, KeepsTheKindOfNetworkThatTheHeldOutLossPrefers) {
+  const auto chosen = [](const char* task, const nlohmann::json& options) {
+    nlohmann::json settings = small("nce_contrastive", "auto");
+    const TrainedModel model = train_small(transitions_of(task, 4000, options), settings, 600, 2);
+    const nlohmann::json& losses = model.notes.at("held_out_losses");
+    EXPECT_EQ(losses.size(), 2U);
+    const bool gaussian = losses.at("gaussian-decay-0.1") < losses.at("separable-decay-0.1");
+    EXPECT_EQ(model.settings.at("network"), gaussian ? "gaussian" : "separable") << losses.dump();
+    return model.settings.at("network").get<std::string>();
+  };
+  EXPECT_EQ(chosen("linear_sde", nlohmann::json::object()), "gaussian");
+  EXPECT_EQ(chosen("mixture_rw", {{"dim", 1}}), "separable");
+}
+
 TEST(Fnre, RefusesModelsOfOtherMethods) {
   const simulate::TransitionSet set = transitions_of("gaussian_rw", 600, {{"dim", 1}});
   TrainedModel model = train_small(set, small("bce", "separable"), 10, 1);
@@ -96,9 +117,13 @@ TEST(Fnre, RefusesModelsOfOtherMethods) {
 }
 
 TEST(Fnre, RefusesAFileThatDoesNotSayWhatItsNetworkIs) {
-  TrainedModel model = train_small(transitions_of("gaussian_rw", 300, {{"dim", 1}}), small("bce", "separable"), 5, 1);
-  model.settings.erase("squares");
-  EXPECT_THROW(RatioModel{model}, FileError);
+  const TrainedModel model =
+      train_small(transitions_of("gaussian_rw", 300, {{"dim", 1}}), small("bce", "separable"), 5, 1);
+  for (const char* name : {"squares", "network"}) {
+    TrainedModel without = model;
+    without.settings.erase(name);
+    EXPECT_THROW(RatioModel{without}, FileError) << name;
+  }
 }
 
 }  // namespace

@@ -37,11 +37,12 @@ std::vector<Z> twin(const RatioLossSettings& settings, const Ratios& r, std::siz
     for (std::size_t l = 0; l < lanes; ++l) {
       Z sum = 0;
       for (const auto& row : r) sum += std::exp(row[l]);
-      if (is_real(l)) loss[l] = softplus(-r[0][l]);
+      const double log_count = std::log(static_cast<double>(r.size()));
+      if (is_real(l)) loss[l] = softplus(log_count - r[0][l]);
       if (is_real(l) && settings.loss == "nce_contrastive") {
         loss[l] += std::log(sum / static_cast<double>(r.size())) - r[0][l];
       }
-      for (const auto& row : r) loss[l] += is_real(l) ? 0.0 : softplus(row[l]);
+      for (const auto& row : r) loss[l] += is_real(l) ? 0.0 : softplus(row[l] - log_count);
     }
     return loss;
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "catena/nn/execute.h"
@@ -62,6 +63,45 @@ TEST(RatioObjective, ComparesEveryTransitionWithTheParametersOfTheFollowingOnes)
       }
       EXPECT_NEAR(workspace.value(objective.loss(), count)(0, i), std::log(sum / 20) - own, 2e-5) << i;
     }
+  }
+}
+
+/// ∫ e^r N(u; 0, I) du = 1 for any weights, states and parameters: a sum over a grid that is wide and fine enough for
+/// the widest and narrowest of these Gaussians (initial weights: deviations between 0.3 and 3).
+TEST(GaussianRatio, IsNormalisedOverTheIncrementForAnyWeights) {
+  const TrainingData data(transitions_of("gaussian_rw", 300, {{"dim", 2}}), Split{});
+  const RatioMap map = map_of(data);
+  const RatioShape shape = map.shape(2);
+  const RatioGraph ratio = record_ratio(small("gaussian"), shape);
+  constexpr int points = 401;
+  constexpr double end = 16, step = 2 * end / (points - 1);
+  nn::Workspace workspace(ratio.graph, points, nn::Purpose::inference());
+  std::vector<float> s(shape.state), t(shape.increment);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto weights = ratio.graph.initial_weights(Streams(seed));
+    Stream stream = Streams(seed).stream("test");
+    const double z[] = {stream.normal(), stream.normal()};
+    map.state(data.window(0).c_of(seed), s);
+    double integral = 0, at_zero = 0;
+    for (int i = 0; i < points; ++i) {
+      for (int j = 0; j < points; ++j) {
+        const auto lane = static_cast<std::size_t>(j);
+        const float u[] = {static_cast<float>(-end + i * step), static_cast<float>(-end + j * step)};
+        map.statistics(u, t);
+        for (std::size_t f = 0; f < 2; ++f) workspace.value(ratio.inputs.z, points)(f, lane) = static_cast<float>(z[f]);
+        for (std::size_t f = 0; f < s.size(); ++f) workspace.value(ratio.inputs.state, points)(f, lane) = s[f];
+        for (std::size_t f = 0; f < t.size(); ++f) workspace.value(ratio.inputs.increment, points)(f, lane) = t[f];
+      }
+      workspace.forward(weights, points);
+      const double first = -end + i * step;
+      for (int j = 0; j < points; ++j) {
+        const double second = -end + j * step, r = workspace.value(ratio.ratio, points)(0, static_cast<std::size_t>(j));
+        integral += std::exp(r - 0.5 * (first * first + second * second)) / (2 * std::numbers::pi) * step * step;
+        if (i == points / 2 && j == points / 2) at_zero = r;
+      }
+    }
+    EXPECT_NEAR(integral, 1, 1e-4) << seed;
+    EXPECT_GT(std::abs(at_zero), 1e-3) << seed;  // not N(0, I) itself
   }
 }
 

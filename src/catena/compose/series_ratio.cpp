@@ -32,7 +32,7 @@ struct TransitionRows {
 class SeparableMember {
  public:
   SeparableMember(const train::RatioModel& model, int member, std::span<const double> summary)
-      : terms_(static_cast<std::size_t>(model.settings.network.terms) + 1),
+      : terms_(model.settings.network.linear_terms() + 1),
         square_terms_(static_cast<std::size_t>(model.settings.network.square_terms)),
         z_(graph_.input("z", model.shape.parameters)),
         phi_(train::record_coefficients(graph_, model.settings.network, z_)),
@@ -164,7 +164,7 @@ Matrix ratio_summaries(const train::RatioModel& model, const ObservedSeries& ser
   const nn::Value state = graph.input("state", model.shape.state);
   const nn::Value increment = graph.input("increment", model.shape.increment);
   const nn::Value psi = train::record_summary(graph, network, model.shape, state, increment);
-  const std::size_t features = graph.features(psi), terms = static_cast<std::size_t>(network.terms) + 1,
+  const std::size_t features = graph.features(psi), terms = network.linear_terms() + 1,
                     square_terms = static_cast<std::size_t>(network.square_terms);
   Matrix sums(static_cast<std::size_t>(model.settings.ensemble), terms + (features - terms) * square_terms);
   const train::RowInput inputs[] = {{state, rows.state}, {increment, rows.increment}};

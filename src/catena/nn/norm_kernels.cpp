@@ -181,7 +181,7 @@ HWY_NOINLINE void normalise_reverse_chunk(const NormReverseCall& call, std::size
   normalised = Row<const float>(call.normalised, first);
   Row<float> gu(call.u, first), ge(call.e, first), gr(call.r, first);
   const bool has_u = call.u.data != nullptr, has_e = call.e.data != nullptr, has_r = call.r.data != nullptr;
-  const bool add_u = call.add_u, add_e = call.add_e;
+  const bool add_u = call.add_u, add_e = call.add_e, add_r = call.add_r;
   const auto put = [](V v, float* where, bool add) {
     hn::Store(add ? hn::Add(hn::Load(D(), where), v) : v, D(), where);
   };
@@ -199,7 +199,7 @@ HWY_NOINLINE void normalise_reverse_chunk(const NormReverseCall& call, std::size
     }
     hn::Store(b_sum, d, b_sums + i * 16);
     if (has_r) {
-      for (int k = 0; k < K; ++k) put(r[k], gr.at + static_cast<std::size_t>(k) * n, false);
+      for (int k = 0; k < K; ++k) put(r[k], gr.at + static_cast<std::size_t>(k) * n, add_r);
     }
     if (has_e) {
       for (int k = 0; k < K; ++k) put(x[k], ge.at + static_cast<std::size_t>(k) * n, add_e);

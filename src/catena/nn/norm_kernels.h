@@ -41,7 +41,7 @@ struct NormReverseCall {
   ConstBlock g, slope, normalised, inverse_deviation;
   const float* gamma;
   Block u, e, r;  // gradients; e is another place for that of u
-  bool add_u, add_e;
+  bool add_u, add_e, add_r;
   NormSums sums;  // added to
 };
 void normalise_reverse(const NormReverseCall& call);

@@ -23,7 +23,7 @@ class Rounds {
  public:
   Rounds(TrainedModel& model, const DecaySearch& search, const MethodContext& context)
       : model_(model), search_(search), context_(context), trial_(search.loop) {
-    const bool choice = search.decay == 0 || !search.others.empty();
+    const bool choice = search.decay == 0 || search.kinds.size() + search.others.size() > 1;
     if (choice) trial_.steps = std::min(search.loop.steps, search.trial_steps);
   }
 
@@ -84,15 +84,17 @@ SearchResult search_decay(TrainedModel& model, const std::string& network, const
                           const MethodContext& context) {
   Rounds rounds(model, search, context);
   std::vector<SearchResult> first, second;
-  if (search.decay > 0) {
-    first.push_back({search.kind, search.decay});
-  } else {
-    for (const double decay : first_decays) first.push_back({search.kind, decay});
+  for (const std::string& kind : search.kinds) {
+    if (search.decay > 0) {
+      first.push_back({kind, search.decay});
+    } else {
+      for (const double decay : first_decays) first.push_back({kind, decay});
+    }
   }
   rounds.train(first);
-  const double decay = rounds.best().decay;
-  if (first.size() > 1 && decay == first.front().decay) second.push_back({search.kind, decay / decay_factor});
-  if (first.size() > 1 && decay == first.back().decay) second.push_back({search.kind, decay * decay_factor});
+  const auto [best, decay] = rounds.best();
+  if (search.decay == 0 && decay == first.front().decay) second.push_back({best, decay / decay_factor});
+  if (search.decay == 0 && decay == first.back().decay) second.push_back({best, decay * decay_factor});
   for (const std::string& kind : search.others) second.push_back({kind, decay});
   if (!second.empty()) rounds.train(second);
   return rounds.finish(network);

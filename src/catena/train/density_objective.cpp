@@ -75,7 +75,7 @@ void DensityObjective::fill(nn::Workspace& workspace, const BatchPart& part, Str
 DecaySearch density_search(const DensitySettings& settings, const DensityInputSettings& inputs, double decay,
                            const LoopSettings& loop, const TrainingData& data, std::optional<BlurLevels> blur) {
   const bool any = settings.density == "auto";
-  return {.kind = any ? "gaussian" : settings.density,
+  return {.kinds = {any ? "gaussian" : settings.density},
           .others = any ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
           .decay = decay,
           .loop = loop,

@@ -11,13 +11,32 @@
 namespace catena::train {
 namespace {
 
-/// A step takes some 8 ms on one core, and the search of decays trains three or four networks.
+/// A step takes some 8 ms on one core (gaussian: 3), and the search trains three or four networks of each kind.
 int default_steps(std::size_t transitions) { return transitions < 30000 ? 3000 : 10000; }
 
 /// Blocks have 128 lanes, which pairs of joint networks have to divide.
 constexpr int block_lanes = 128;
 
 constexpr std::size_t most_squares = 4;  // pairs of lanes cost as much as their number
+constexpr std::size_t most_gaussian_states = 16;
+
+/// The kinds of network that are tried.
+std::vector<std::string> kinds_of(const FnreSettings& settings, std::size_t states) {
+  const std::string& network = settings.network.network;
+  const bool to_marginal = ratio_losses().at("train", settings.loss.loss).to_marginal;
+  check::that(network != "gaussian" || !to_marginal, "train", "loss", settings.loss.loss,
+              "contrastive, nce or nce_contrastive for a gaussian network");
+  if (network != "auto") return {network};
+  if (to_marginal || states > most_gaussian_states) return {"separable"};
+  return {"gaussian", "separable"};
+}
+
+RatioNetworkSettings network_of_kind(RatioNetworkSettings network, const std::string& kind, std::size_t states) {
+  network.network = kind;
+  if (network.gaussian()) network.squares = static_cast<int>(states);
+  if (network.squares < 0) network.squares = static_cast<int>(std::min(states, most_squares));
+  return network;
+}
 
 void choose_atoms(FnreSettings& settings) {
   int& atoms = settings.loss.atoms;
@@ -34,8 +53,8 @@ TrainedModel train_fnre(const MethodContext& context) {
   check::that(settings.network.separable() || !ratio_losses().at("train", settings.loss.loss).noise, "train", "loss",
               settings.loss.loss, "one without noise for a joint network");
   choose_atoms(settings);
-  int& squares = settings.network.squares;
-  if (squares < 0) squares = static_cast<int>(std::min<std::size_t>(context.data.features().states(), most_squares));
+  const std::size_t states = context.data.features().target();
+  const std::vector<std::string> kinds = kinds_of(settings, states);
   settings.logarithms = resolve({.logarithms = settings.logarithms}, context.data).logarithms;
   TrainedModel model = empty_model("fnre", context, to_json(settings));
   LoopSettings loop = context.loop;
@@ -44,20 +63,18 @@ TrainedModel train_fnre(const MethodContext& context) {
   whitening.steps = std::min(loop.steps, 4000);  // a small network, quickly learned
   if (settings.whiten) train_whitening(model, context, whitening);
 
-  const auto objective = [&](const std::string&) {
+  const auto objective = [&](const std::string& kind) {
     return std::make_unique<RatioObjective>(
-        settings.network, settings.loss,
+        network_of_kind(settings.network, kind, states), settings.loss,
         RatioMap(context.data.features(), context.data.state_names(), settings.logarithms),
         context.data.prior().size());
   };
-  const DecaySearch search{.kind = settings.network.network,
-                           .others = {},
-                           .decay = settings.decay,
-                           .loop = loop,
-                           .trial_steps = 3000,
-                           .objective = objective};
-  settings.decay = search_decay(model, ratio_name(0), search, context).decay;
-  const auto member = objective("");
+  const DecaySearch search{
+      .kinds = kinds, .others = {}, .decay = settings.decay, .loop = loop, .trial_steps = 3000, .objective = objective};
+  const SearchResult best = search_decay(model, ratio_name(0), search, context);
+  settings.network = network_of_kind(settings.network, best.kind, states);
+  settings.decay = best.decay;
+  const auto member = objective(best.kind);
   const LoopSettings decayed = with_decay(loop, settings.decay, context.data.training_size());
   std::vector<NetworkJob> jobs;
   for (int k = 1; k < settings.ensemble; ++k) {
@@ -74,9 +91,9 @@ FnreSettings settings_of(const TrainedModel& model) {
     throw InputError(fmt::format("sample: the method of {} is {}, but must be fnre", model.source, model.method));
   }
   auto settings = from_json<FnreSettings>(model.source, model.settings);
-  if (settings.network.squares < 0) {  // training puts a number in its place
-    throw FileError(
-        fmt::format("{}: the number of squares of the network is not given; train the model again", model.source));
+  if (settings.network.network == "auto" || settings.network.squares < 0) {  // training puts what it chose there
+    throw FileError(fmt::format("{}: the kind of network or its number of squares is not given; train the model again",
+                                model.source));
   }
   return settings;
 }

@@ -74,11 +74,13 @@ nn::Value record_balanced(nn::Graph& graph, const RatioLossSettings& settings, n
   return nn::add(graph, bce, nn::repeat(graph, square));
 }
 
-/// real · softplus(−r_0) + (1 − real) · Σ_s softplus(r_s)
+/// real · softplus(log S − r_0) + (1 − real) · Σ_s softplus(r_s − log S)
 nn::Value record_nce(nn::Graph& graph, const RatioLossSettings&, nn::Value ratios, nn::Value real) {
-  const nn::Value own = nn::slice(graph, ratios, 0, 1);
+  const double log_count = std::log(static_cast<double>(graph.features(ratios)));
+  const nn::Value logits = nn::subtract(graph, ratios, constant(graph, log_count, ratios));
+  const nn::Value own = nn::slice(graph, logits, 0, 1);
   const nn::Value positive = graph.apply("softplus", {nn::scale(graph, -1, own)});
-  const nn::Value negative = sum_features(graph, graph.apply("softplus", {ratios}));
+  const nn::Value negative = sum_features(graph, graph.apply("softplus", {logits}));
   return nn::add(graph, negative, nn::multiply(graph, real, nn::subtract(graph, positive, negative)));
 }
 
@@ -92,12 +94,12 @@ nn::Value record_nce_contrastive(nn::Graph& graph, const RatioLossSettings& sett
 
 const Registry<RatioLoss>& ratio_losses() {
   static const Registry<RatioLoss> registry(
-      "loss", {{"bce", "binary cross-entropy (NRE-A)", false, record_bce},
-               {"contrastive", "which parameters made the transition (NRE-B)", false, record_contrastive},
-               {"nre_c", "the same with the class none of them (NRE-C)", false, record_nre_c},
-               {"balanced", "binary cross-entropy with the balance condition (BNRE)", false, record_balanced},
-               {"nce", "against noise in place of increments", true, record_nce},
-               {"nce_contrastive", "the sum of nce and contrastive", true, record_nce_contrastive}});
+      "loss", {{"bce", "binary cross-entropy (NRE-A)", false, true, record_bce},
+               {"contrastive", "which parameters made the transition (NRE-B)", false, false, record_contrastive},
+               {"nre_c", "the same with the class none of them (NRE-C)", false, true, record_nre_c},
+               {"balanced", "binary cross-entropy with the balance condition (BNRE)", false, true, record_balanced},
+               {"nce", "against noise in place of increments", true, false, record_nce},
+               {"nce_contrastive", "the sum of nce and contrastive", true, false, record_nce_contrastive}});
   return registry;
 }
 

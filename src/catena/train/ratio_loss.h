@@ -8,8 +8,8 @@
 ///   balanced     bce + λ E[σ(r_0) + mean_{s>0} σ(r_s) − 1]², the square estimated from the block  (BNRE: delaunoy2022)
 ///   nce          noise-contrastive estimation (gutmann2012), for transitions that are real in one lane and
 ///                noise in the next: x^t as in the real one, u' ~ N(0, I), the Gaussian to which increments are
-///                whitened. With S of z for each,  real: −log σ(r_0),  noise: −Σ_s log(1 − σ(r_s)); r is less by log S
-///                then.
+///                whitened. With S of z for each and r' = r − log S,  real: −log σ(r'_0),
+///                noise: −Σ_s log(1 − σ(r'_s))
 ///   nce_contrastive  the sum of both
 ///
 /// Those with noise learn the ratio to that Gaussian, log p(x^(t+1) | x^t, z)/q(x^(t+1) | x^t), which is as good for a
@@ -44,7 +44,8 @@ struct RatioLossSettings {
 struct RatioLoss {
   std::string_view name;
   std::string_view help;
-  bool noise;  // lanes alternate between real transitions and noise
+  bool noise;        // lanes alternate between real transitions and noise
+  bool to_marginal;  // r has to be the ratio to p(x^(t+1) | x^t), not to any other function of c
   /// `ratios` has S features; the result has one, on the same lanes. `real`, for losses with noise: 1 or 0.
   nn::Value (*record)(nn::Graph& graph, const RatioLossSettings& settings, nn::Value ratios, nn::Value real);
 };

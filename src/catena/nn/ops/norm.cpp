@@ -35,6 +35,7 @@ void reverse(const ReverseCall& call) {
                               {},
                               call.accumulate[0],
                               false,
+                              false,
                               sums});
   kernels::add_norm_sums(sums, nullptr, call.parameter_gradients[0], call.parameter_gradients[1]);
 }

@@ -39,7 +39,8 @@ void shape(ShapeCall& call) {
   expect_shape("residual_layer", call.parameters[0], call.features, call.features);
   for (std::size_t p = 1; p < 4; ++p) expect_shape("residual_layer", call.parameters[p], call.features, 1);
   call.saved_features = NormSaved<float>::features(call.features, true);
-  call.scratch = 2 * piece_floats(call.features) + kernels::norm_partial_floats(call.features);
+  call.scratch = piece_floats(call.features) + kernels::norm_partial_floats(call.features);
+  call.scratch_features = call.features;
 }
 
 void forward(const ForwardCall& call) {
@@ -61,22 +62,18 @@ void reverse(const ReverseCall& call) {
   const std::size_t features = call.output.features;
   const kernels::Coefficients wt = transposed(call.parameters[0], *call.shapes[0]);
   const NormSaved<const float> saved(call.saved, features);
-  const kernels::NormSums sums(call.scratch + 2 * piece_floats(features), features);
+  const kernels::NormSums sums(call.scratch + piece_floats(features), features);
   for_pieces(call.output.lanes, [&](std::size_t first, std::size_t lanes) {
-    const Block gu = piece(call.scratch, features, lanes);
-    const Block gr = piece(call.scratch + piece_floats(features), features, lanes);
+    const Block gu = part(call.scratch_rows, first, lanes);
     const Block gh = part(call.input_gradients[0], first, lanes);
     kernels::normalise_reverse({part(call.output_gradient, first, lanes), part(saved.slope, first, lanes),
                                 part(saved.normalised, first, lanes), part(saved.inverse_deviation, first, lanes),
-                                call.parameters[2], gu, part(call.input_gradients[1], first, lanes), gr, false,
-                                call.accumulate[1], sums});
-    if (gh.data != nullptr) {
-      if (call.accumulate[0]) kernels::scale(1, gh, gr, true);
-      kernels::product(wt, gu, nullptr, gr, gh);
-    }
-    if (call.parameter_gradients[0] != nullptr)
-      kernels::add_outer_product(gu, part(call.inputs[0], first, lanes), call.parameter_gradients[0]);
+                                call.parameters[2], gu, part(call.input_gradients[1], first, lanes), gh, false,
+                                call.accumulate[1], call.accumulate[0], sums});
+    if (gh.data != nullptr) kernels::product(wt, gu, nullptr, gh, gh);
   });
+  if (call.parameter_gradients[0] != nullptr)
+    kernels::add_outer_product(call.scratch_rows, call.inputs[0], call.parameter_gradients[0]);
   kernels::add_norm_sums(sums, call.parameter_gradients[1], call.parameter_gradients[2], call.parameter_gradients[3]);
 }
 
