@@ -106,6 +106,31 @@ TEST(EveryDensity, IsTheSameAtAnEquivalentPoint) {
   }
 }
 
+/// However the sum over transitions is computed.
+TEST(EveryDensity, IsTheSumOfItsTransitions) {
+  int exact = 0;
+  for (const twins::Twin& twin : twins::all()) {
+    Stream stream = Streams(6).stream(twin.name);
+    const twins::State truth = twins::prior_draw(twin, stream);
+    const auto likelihood = twin.likelihood(twins::series(twin, truth, 60, stream));
+    if (likelihood->normals_per_transition() != 0) continue;
+    ++exact;
+    for (int i = 0; i < 5; ++i) {
+      const twins::State theta = i == 0 ? truth : twins::prior_draw(twin, stream);
+      std::vector<double> terms(likelihood->transitions());
+      likelihood->log_transitions(theta, {}, terms);
+      double sum = 0, size = 1;
+      for (const double term : terms) sum += term, size += std::abs(term);
+      if (std::isinf(sum)) {
+        EXPECT_EQ(likelihood->log_likelihood(theta), sum) << twin.name;
+      } else {
+        EXPECT_NEAR(likelihood->log_likelihood(theta), sum, 1e-11 * size) << twin.name;
+      }
+    }
+  }
+  EXPECT_GE(exact, 6);
+}
+
 TEST(EveryDensity, RefusesASeriesOfTheWrongShapeOrNotFinite) {
   for (const twins::Twin& twin : twins::all()) {
     EXPECT_THROW(twin.likelihood(Matrix(3, 7)), InputError) << twin.name;

@@ -22,14 +22,21 @@ std::vector<double> free_part(const ReferenceTarget& target, const std::vector<d
   return point;
 }
 
+/// The log likelihood, and its terms if it is an estimate.
+double evaluate(const tasks::SeriesLikelihood& likelihood, std::span<const double> theta, std::span<const double> u,
+                std::vector<double>& terms) {
+  if (likelihood.normals_per_transition() == 0) return likelihood.log_likelihood(theta);
+  likelihood.log_transitions(theta, u, terms);
+  return sum(terms);
+}
+
 /// Metropolis–Hastings with u held: log_correction = log q(θ | θ') − log q(θ' | θ).
 MoveInfo try_theta(const ReferenceTarget& target, std::span<const double> point, double log_correction, double beta,
                    ReferenceState& state, Stream& stream) {
   std::vector<double> theta = state.theta;
   for (std::size_t i = 0; i < point.size(); ++i) theta[target.free()[i]] = point[i];
   std::vector<double> terms(state.terms.size());
-  target.likelihood().log_transitions(theta, state.u, terms);
-  const double log_likelihood = sum(terms);
+  const double log_likelihood = evaluate(target.likelihood(), theta, state.u, terms);
   const double log_ratio =
       log_prior(theta) - log_prior(state.theta) + beta * (log_likelihood - state.log_likelihood) + log_correction;
   if (!(std::log(stream.uniform()) < log_ratio)) return {1, 0, 1};
@@ -81,12 +88,11 @@ ReferenceState ReferenceTarget::prior_draw(Stream& stream) const {
   ReferenceState state;
   state.theta.resize(likelihood_.parameters());
   state.u.resize(likelihood_.transitions() * likelihood_.normals_per_transition());
-  state.terms.resize(likelihood_.transitions());
+  state.terms.resize(likelihood_.normals_per_transition() == 0 ? 0 : likelihood_.transitions());
   stream.fill_normal(state.theta);
   for (const tasks::PinnedParameter& pin : pinned_) state.theta[pin.index] = pin.value;
   stream.fill_normal(state.u);
-  likelihood_.log_transitions(state.theta, state.u, state.terms);
-  state.log_likelihood = sum(state.terms);
+  state.log_likelihood = evaluate(likelihood_, state.theta, state.u, state.terms);
   return state;
 }
 

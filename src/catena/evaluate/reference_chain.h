@@ -21,7 +21,7 @@ namespace catena::evaluate {
 struct ReferenceState {
   std::vector<double> theta;  // d values, pinned ones included
   std::vector<double> u;      // T × normals_per_transition
-  std::vector<double> terms;  // log p̂_t(θ, u_t)
+  std::vector<double> terms;  // log p̂_t(θ, u_t); none if the likelihood is exact, where the sum may cost less
   double log_likelihood = 0;  // their sum
 };
 

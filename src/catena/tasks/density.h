@@ -55,8 +55,8 @@ class SeriesLikelihood {
   /// False (and θ untouched) if the task has no such symmetry.
   virtual bool move_to_equivalent(std::span<double> /*theta*/, Stream& /*stream*/) const { return false; }
 
-  /// The sum over transitions of an exact likelihood.
-  double log_likelihood(std::span<const double> theta) const {
+  /// The sum over transitions of an exact likelihood; overridden where it costs less than its terms do.
+  virtual double log_likelihood(std::span<const double> theta) const {
     std::vector<double> terms(transitions());
     log_transitions(theta, {}, terms);
     return std::accumulate(terms.begin(), terms.end(), 0.0);

@@ -31,6 +31,12 @@ class JoinedLikelihood final : public SeriesLikelihood {
     }
   }
 
+  double log_likelihood(std::span<const double> theta) const override {
+    double sum = 0;
+    for (const auto& part : parts_) sum += part->log_likelihood(theta);
+    return sum;
+  }
+
   std::vector<PinnedParameter> pinned() const override {
     std::vector<PinnedParameter> all;
     for (const auto& part : parts_) {

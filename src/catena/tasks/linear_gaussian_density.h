@@ -65,4 +65,39 @@ void log_linear_gaussian(const LinearGaussian<M>& law, const Matrix& series, std
   }
 }
 
+/// All that Σ_t log N(x^(t+1); M x^t, Σ) needs of a series, whatever T is: with d = x^(t+1) − x^t, the sums of d dᵀ,
+/// d xᵀ and x xᵀ over its transitions. Increments, because M is near I and next states would cancel against it.
+template <class M>
+class TransitionMoments {
+ public:
+  explicit TransitionMoments(const Matrix& series) : count_(static_cast<double>(series.rows() - 1)) {
+    const auto n = static_cast<Eigen::Index>(series.cols());
+    dd_ = dx_ = xx_ = M::Zero(n, n);
+    for (std::size_t t = 0; t + 1 < series.rows(); ++t) {
+      const Eigen::Map<const Eigen::VectorXd> now(series.row(t).data(), n), next(series.row(t + 1).data(), n);
+      const Eigen::VectorXd d = next - now;
+      dd_ += d * d.transpose();
+      dx_ += d * now.transpose();
+      xx_ += now * now.transpose();
+    }
+  }
+
+  /// −½ tr(Σ⁻¹R) − T Σ_i log L_ii − T (n/2) log 2π with Σ = LLᵀ and, for N = M − I, R = Σ_t (d − N x)(d − N x)ᵀ.
+  double log_density(const LinearGaussian<M>& law) const {
+    const auto n = dd_.rows();
+    const Eigen::LLT<M> cholesky(law.covariance);
+    if (cholesky.info() != Eigen::Success || !law.factor.allFinite()) return -std::numeric_limits<double>::infinity();
+    const M shift = law.factor - M::Identity(n, n), cross = shift * dx_.transpose();
+    const M residual = dd_ - cross - cross.transpose() + shift * xx_ * shift.transpose();
+    const M lower = cholesky.matrixL();
+    const double constant = -lower.diagonal().array().log().sum() - static_cast<double>(n) * log_sqrt_2pi;
+    const double log_density = count_ * constant - 0.5 * cholesky.solve(residual).trace();
+    return std::isfinite(log_density) ? log_density : -std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  double count_;
+  M dd_, dx_, xx_;
+};
+
 }  // namespace catena::tasks

@@ -14,17 +14,19 @@ template <class M>
 class LinearSdeLikelihood : public SeriesLikelihood {
  public:
   LinearSdeLikelihood(const LinearSdeConstants& constants, ConstMatrixView series)
-      : constants_(constants), n_(static_cast<Eigen::Index>(constants.n)), series_(copy_series(series)) {}
+      : constants_(constants),
+        n_(static_cast<Eigen::Index>(constants.n)),
+        series_(copy_series(series)),
+        moments_(series_) {}
 
   std::size_t parameters() const override { return 2 * constants_.n * constants_.n; }
   std::size_t transitions() const override { return series_.rows() - 1; }
 
   void log_transitions(std::span<const double> theta, std::span<const double>, std::span<double> out) const override {
-    const M a = constants_.drift_scale * half(theta, 0) - constants_.drift_shift * M::Identity(n_, n_);
-    const M b = diffusion(theta);
-    const M bbt = b * b.transpose();
-    log_linear_gaussian(euler_steps(a, bbt, constants_.dt, constants_.steps), series_, out);
+    log_linear_gaussian(law(theta), series_, out);
   }
+
+  double log_likelihood(std::span<const double> theta) const override { return moments_.log_density(law(theta)); }
 
   /// B → BQ with Q uniform on the orthogonal group (the Q of a Gaussian matrix, signs fixed): BBᵀ stays.
   bool move_to_equivalent(std::span<double> theta, Stream& stream) const override {
@@ -48,6 +50,12 @@ class LinearSdeLikelihood : public SeriesLikelihood {
   }
 
  private:
+  LinearGaussian<M> law(std::span<const double> theta) const {
+    const M a = constants_.drift_scale * half(theta, 0) - constants_.drift_shift * M::Identity(n_, n_);
+    const M b = diffusion(theta);
+    const M bbt = b * b.transpose();
+    return euler_steps(a, bbt, constants_.dt, constants_.steps);
+  }
   M half(std::span<const double> theta, Eigen::Index which) const {
     M result(n_, n_);
     for (Eigen::Index i = 0; i < n_; ++i) {
@@ -62,6 +70,7 @@ class LinearSdeLikelihood : public SeriesLikelihood {
   LinearSdeConstants constants_;
   Eigen::Index n_;
   Matrix series_;
+  TransitionMoments<M> moments_;
 };
 
 }  // namespace

@@ -10,18 +10,16 @@ namespace {
 class PeriodicSdeLikelihood : public SeriesLikelihood {
  public:
   PeriodicSdeLikelihood(const PeriodicSdeConstants& constants, ConstMatrixView series)
-      : constants_(constants), series_(copy_series(series)) {}
+      : constants_(constants), series_(copy_series(series)), moments_(series_) {}
 
   std::size_t parameters() const override { return 2; }
   std::size_t transitions() const override { return series_.rows() - 1; }
 
   void log_transitions(std::span<const double> theta, std::span<const double>, std::span<double> out) const override {
-    Eigen::Matrix2d a;
-    const double sign = constants_.minus_sign ? -1 : 1;
-    a << 0, sign * theta[0] * theta[0], theta[1] * theta[1], 0;
-    const Eigen::Matrix2d bbt = constants_.noise * constants_.noise * Eigen::Matrix2d::Identity();
-    log_linear_gaussian(euler_steps(a, bbt, constants_.dt, constants_.steps), series_, out);
+    log_linear_gaussian(law(theta), series_, out);
   }
+
+  double log_likelihood(std::span<const double> theta) const override { return moments_.log_density(law(theta)); }
 
   bool move_to_equivalent(std::span<double> theta, Stream& stream) const override {
     for (double& value : theta) {
@@ -31,8 +29,17 @@ class PeriodicSdeLikelihood : public SeriesLikelihood {
   }
 
  private:
+  LinearGaussian<Eigen::Matrix2d> law(std::span<const double> theta) const {
+    Eigen::Matrix2d a;
+    const double sign = constants_.minus_sign ? -1 : 1;
+    a << 0, sign * theta[0] * theta[0], theta[1] * theta[1], 0;
+    const Eigen::Matrix2d bbt = constants_.noise * constants_.noise * Eigen::Matrix2d::Identity();
+    return euler_steps(a, bbt, constants_.dt, constants_.steps);
+  }
+
   PeriodicSdeConstants constants_;
   Matrix series_;
+  TransitionMoments<Eigen::Matrix2d> moments_;
 };
 
 }  // namespace
