@@ -10,17 +10,22 @@ namespace catena::cli {
 
 void ChoiceFlags::add(std::string_view owner, std::span<const FieldInfo> fields) {
   for (const FieldInfo& field : fields) {
-    Flag& flag = flags_[field.name];
-    flag.owners.emplace_back(owner);
-    if (flag.help.empty()) flag.help = field.help;
+    std::vector<Meaning>& meanings = flags_[field.name].meanings;
+    auto same = std::ranges::find(meanings, field.help, &Meaning::help);
+    if (same == meanings.end()) same = meanings.insert(same, {field.help, {}});
+    same->owners.emplace_back(owner);
   }
 }
 
 void ChoiceFlags::declare(CLI::App& app, const std::string& group) {
   for (auto& [name, flag] : flags_) {
-    // The list of owners stands for the defaults, which differ; `catena tasks` shows them.
-    const std::string help = fmt::format("{} [{}]", flag.help, fmt::join(flag.owners, ", "));
-    flag.option = app.add_option(flag_of(name), flag.text, help)->type_name("VALUE")->group(group);
+    // The list of owners stands for the defaults, which differ; `catena settings` shows them.
+    std::vector<std::string> helps;
+    for (const Meaning& meaning : flag.meanings)
+      helps.push_back(fmt::format("{} [{}]", meaning.help, fmt::join(meaning.owners, ", ")));
+    flag.option = app.add_option(flag_of(name), flag.text, fmt::format("{}", fmt::join(helps, "; ")))
+                      ->type_name("VALUE")
+                      ->group(group);
   }
 }
 

@@ -25,9 +25,13 @@ class ChoiceFlags {
   nlohmann::json values(std::string_view function, std::string_view owner, std::span<const FieldInfo> fields) const;
 
  private:
-  struct Flag {
-    std::vector<std::string> owners;
+  /// What a flag is for; owners of the same name may mean different things by it.
+  struct Meaning {
     std::string help;
+    std::vector<std::string> owners;
+  };
+  struct Flag {
+    std::vector<Meaning> meanings;
     std::string text;
     CLI::Option* option = nullptr;
   };
