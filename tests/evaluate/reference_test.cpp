@@ -65,6 +65,45 @@ TEST(Reference, GivesTheFourModesOfPeriodicSdeTheirEqualShares) {
   for (const int count : counts) EXPECT_NEAR(count, 250, 4.5 * std::sqrt(1000 * 0.25 * 0.75));
 }
 
+/// A posterior ten thousand times narrower than the prior, in four places: a starting population that does not know
+/// that these are four, or of which few points move, ends as copies of one point, and its chains agree about it.
+/// Against the posterior on a grid, ±8 deviations wide in one of the four quadrants.
+TEST(Reference, FindsTheWidthOfNarrowModes) {
+  const twins::Twin twin = twins::periodic_sde();
+  const twins::State theta = {1.3, -1.1};
+  Stream stream = Streams(17).stream("series");
+  const auto likelihood = twin.likelihood(twins::series(twin, theta, 10000, stream));
+  const Reference reference = sample_reference(*likelihood, 1000, {}, Streams(18), Parallel(2), silent_progress());
+  ASSERT_EQ(reference.outcome, Outcome::ok);
+  std::array<double, 2> mean{}, deviation{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t k = 0; k < 1000; ++k) mean[i] += std::abs(reference.draws(k, i)) / 1000;
+    for (std::size_t k = 0; k < 1000; ++k) deviation[i] += std::pow(std::abs(reference.draws(k, i)) - mean[i], 2) / 999;
+    deviation[i] = std::sqrt(deviation[i]);
+    ASSERT_GT(deviation[i], 1e-7);
+  }
+  const double origin = likelihood->log_likelihood(mean);
+  constexpr int half = 60;
+  std::array<double, 2> first{}, second{};
+  double total = 0;
+  for (int a = -half; a <= half; ++a) {
+    for (int b = -half; b <= half; ++b) {
+      const std::array<double, 2> off = {8.0 * a / half * deviation[0], 8.0 * b / half * deviation[1]};
+      const std::array<double, 2> point = {mean[0] + off[0], mean[1] + off[1]};
+      const double weight =
+          std::exp(likelihood->log_likelihood(point) - origin - 0.5 * (point[0] * point[0] + point[1] * point[1]));
+      total += weight;
+      for (std::size_t i = 0; i < 2; ++i) first[i] += weight * off[i], second[i] += weight * off[i] * off[i];
+    }
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    const double off = first[i] / total, exact = std::sqrt(second[i] / total - off * off);
+    // 1,000 near-independent draws, 4.5 standard errors: 4 checks, false alarm 3e-5.
+    EXPECT_LT(std::abs(off), 4.5 * exact / std::sqrt(1000.0)) << i;
+    EXPECT_NEAR(deviation[i], exact, 4.5 * exact / std::sqrt(2000.0)) << i;
+  }
+}
+
 TEST(Reference, RefusesChainsThatHaveNotMixed) {
   const auto likelihood = simulated(twins::linear_sde(2), 20, 7);
   ReferenceSettings settings;

@@ -17,7 +17,7 @@
 namespace catena::evaluate {
 
 /// The version of this sampler, for caches: raised whenever the draws for a given seed change.
-inline constexpr int reference_version = 1;
+inline constexpr int reference_version = 2;
 
 struct ReferenceSettings {
   int population = 256;  // the start; see reference_start.h

@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::size_t block = 8;  // states per parallel block
 constexpr int most_temperatures = 1000;
+/// Copies of a few survivors are no population: at every temperature this share of them has to move, for which there
+/// are so many times the usual moves.
+constexpr double least_moved = 0.5;
+constexpr int most_times_moves = 50;
+/// Of the cloud's own size: far apart modes make it much wider than any of them.
+constexpr double smallest_scale = 1e-8;
 
 std::vector<double> log_likelihoods(const std::vector<ReferenceState>& states) {
   std::vector<double> result;
@@ -62,18 +68,27 @@ StartingPopulation temper_population(const ReferenceTarget& target, std::size_t 
       survivors.push_back(result.states[i]);
     }
     result.states = std::move(survivors);
-    for (int move = 0; move < moves; ++move) {
-      const sample::CloudProposals proposals(cloud_of(target, result.states));
+    std::vector<MoveInfo> here(population);  // at this temperature
+    double moved = 0;
+    for (int move = 0; move < moves || (moved < least_moved && move < most_times_moves * moves); ++move) {
+      const sample::CloudProposals proposals(cloud_of(target, result.states), most_modes);
       std::vector<MoveInfo> now(population);
       for_states([&](std::size_t i) {
         Stream stream = streams.stream("temper", stage, move, i);
         now[i] = local_step(target, proposals, beta, scale, result.states[i], stream);
       });
       MoveInfo all;
-      for (std::size_t i = 0; i < population; ++i) all.add(now[i]), infos[i].add(now[i]);
+      for (std::size_t i = 0; i < population; ++i) all.add(now[i]), here[i].add(now[i]), infos[i].add(now[i]);
       // Towards the acceptance of 0.3 that is best for random walks in a few dimensions (Roberts et al. 1997).
       const double acceptance = static_cast<double>(all.accepted) / static_cast<double>(all.proposed);
-      scale = std::clamp(scale * std::exp(acceptance - 0.3), 0.01, 2.0);
+      scale = std::clamp(scale * std::exp(acceptance - 0.3), smallest_scale, 2.0);
+      const auto count = std::ranges::count_if(here, [](const MoveInfo& info) { return info.accepted > 0; });
+      moved = static_cast<double>(count) / static_cast<double>(population);
+      if (progress.stop_requested()) break;
+    }
+    if (moved < least_moved) {
+      result.outcome = Outcome::not_mixed;
+      break;
     }
     result.temperatures = stage + 1;
   }

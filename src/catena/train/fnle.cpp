@@ -12,8 +12,8 @@
 namespace catena::train {
 namespace {
 
-/// One network takes 1.5 to 2 ms a step on one core, and `auto` trains five of them, four with 8,000 steps at most. Where
-/// transitions have little noise (sir), the last digits of the mean need many steps (docs/fnle.md).
+/// One network takes 1.5 to 2 ms a step on one core, and `auto` trains five of them, four with 8,000 steps at most.
+/// Where transitions have little noise (sir), the last digits of the mean need many steps (docs/fnle.md).
 int default_steps(std::size_t transitions) {
   return static_cast<int>(std::clamp<double>(0.6 * static_cast<double>(transitions), 8000, 60000));
 }
