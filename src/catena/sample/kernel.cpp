@@ -35,6 +35,7 @@ const Registry<KernelEntry>& kernels() {
           {.name = "cloud",
            .help = "random walks, differences and independent draws learned from warm-up",
            .crosses_modes = true,
+           .most_dimensions = 20,
            .make = make_cloud},
           {.name = "delayed",
            .help = "what chains on a polynomial fitted to the density propose: few densities, for long series",
