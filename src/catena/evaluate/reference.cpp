@@ -78,7 +78,7 @@ Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_
     chains.push_back(start.states[c * population / chain_count]);
     chain_streams.push_back(streams.stream("chain", c));
   }
-  sample::CloudProposals proposals(cloud_of(target, start.states), most_modes);
+  sample::CloudProposals proposals(cloud_of(target, start.states), sample::usual_modes);
   const double wanted_ess = std::max(settings.least_ess, settings.ess_per_draw * static_cast<double>(n));
   // No round is kept that could not reach the wanted size even if its draws were independent.
   const std::size_t kept = std::max(static_cast<std::size_t>(settings.round),
@@ -110,7 +110,8 @@ Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_
         health.r_hat <= settings.largest_r_hat && std::min(health.bulk_ess, health.tail_ess) >= wanted_ess;
     result.outcome = healthy ? Outcome::ok : Outcome::not_mixed;
     if (healthy) break;
-    if (round + 1 < settings.rounds) proposals = sample::CloudProposals(cloud_from(target, traces), most_modes);
+    if (round + 1 < settings.rounds)
+      proposals = sample::CloudProposals(cloud_from(target, traces), sample::usual_modes);
   }
   result.draws = sample::thin(traces, n);
   return result;

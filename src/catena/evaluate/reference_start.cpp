@@ -71,7 +71,7 @@ StartingPopulation temper_population(const ReferenceTarget& target, std::size_t 
     std::vector<MoveInfo> here(population);  // at this temperature
     double moved = 0;
     for (int move = 0; move < moves || (moved < least_moved && move < most_times_moves * moves); ++move) {
-      const sample::CloudProposals proposals(cloud_of(target, result.states), most_modes);
+      const sample::CloudProposals proposals(cloud_of(target, result.states), sample::usual_modes);
       std::vector<MoveInfo> now(population);
       for_states([&](std::size_t i) {
         Stream stream = streams.stream("temper", stage, move, i);

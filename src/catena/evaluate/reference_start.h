@@ -13,9 +13,6 @@
 
 namespace catena::evaluate {
 
-/// Of a posterior, that its proposals know of: periodic_sde has four that are alike.
-inline constexpr std::size_t most_modes = 8;
-
 struct StartingPopulation {
   std::vector<ReferenceState> states;
   Outcome outcome = Outcome::ok;  // diverged: no point of the prior has a finite likelihood; not_mixed: few points move

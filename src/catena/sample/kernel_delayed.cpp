@@ -20,7 +20,6 @@ namespace catena::sample {
 
 namespace {
 
-constexpr std::size_t most_modes = 8;
 constexpr int surrogate_steps = 12;  // m; half of them independent proposals, accepted more often than not
 constexpr int plain_every = 8;
 
@@ -42,8 +41,8 @@ class Delayed final : public Kernel {
   StepInfo step(const Target& target, Chains& chains) override {
     if (!learned_ && !surrogate_) learn(chains.z);
     if (learned_) {  // the surrogate needs the target, which learn() has not
-      surrogate_.emplace(target, cloud_, most_modes);
-      proposals_.emplace(std::move(cloud_), most_modes);
+      surrogate_.emplace(target, cloud_, usual_modes);
+      proposals_.emplace(std::move(cloud_), usual_modes);
       learned_ = false;
     }
     const bool plain = ++steps_ % plain_every == 0;

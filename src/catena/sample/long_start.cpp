@@ -11,7 +11,6 @@
 namespace catena::sample {
 namespace {
 
-constexpr std::size_t most_modes = 8;
 constexpr double t_freedom = 5;           // tails heavier than the posterior's
 constexpr double least_effective = 0.1;   // share of the population, below which the Gaussians do not fit
 constexpr double same_mode = 0.5;         // deviations: maxima as close as that are one
@@ -24,7 +23,7 @@ struct Gaussian {
 
 /// The best point of each mode of the population, and the width of a mode in each coordinate.
 std::pair<Matrix, std::vector<double>> one_of_each_mode(const Target& thinned, const Matrix& points) {
-  const Modes modes = find_modes(points, most_modes);
+  const Modes modes = find_modes(points, usual_modes);
   std::vector<double> values(points.rows());
   thinned.log_density(points, values);
   Matrix starts(modes.all.size(), points.cols());

@@ -10,6 +10,9 @@
 
 namespace catena::sample {
 
+/// How many modes of a posterior proposals and starts know of at most: periodic_sde has four that are alike.
+inline constexpr std::size_t usual_modes = 8;
+
 struct Mode {
   double weight = 1;  // they add up to 1
   CloudShape shape;
