@@ -6,44 +6,102 @@
 #include <vector>
 
 #include "catena/compose/density_rows.h"
+#include "catena/compose/joined_density.h"
+#include "catena/compose/separable_sum.h"
+#include "catena/compose/series_sum.h"
+#include "catena/train/density_separable.h"
 
 namespace catena::compose {
 namespace {
 
-/// The density's network with the series' transitions as its inputs; `constant` is what its values lack.
-TransitionNetwork density_network(const train::DensityModel& model, const ObservedSeries& series, double& constant) {
-  const train::DensityShape& shape = model.shape;
-  const std::size_t transitions = series.transitions();
-  DensityRows rows = density_rows(model.map, shape, series);
+/// What turns densities of v, without ½ log 2π for each coordinate that is kept, into those of x^(t+1).
+double log_constant(const train::DensityModel& model, const DensityRows& rows) {
   std::vector<float> keep(rows.keep.cols());
-  constant = 0;
-  for (std::size_t t = 0; t < transitions; ++t) {
+  double sum = 0;
+  for (std::size_t t = 0; t < rows.v.rows(); ++t) {
     std::ranges::transform(rows.keep.row(t), keep.begin(), [](double value) { return static_cast<float>(value); });
     const auto dropped = static_cast<std::size_t>(std::ranges::count(keep, 0.0F));
-    constant += model.map.log_jacobian(keep) -
-                0.5 * static_cast<double>(shape.states - dropped) * std::log(2 * std::numbers::pi);
+    sum += model.map.log_jacobian(keep) -
+           0.5 * static_cast<double>(model.shape.states - dropped) * std::log(2 * std::numbers::pi);
   }
-  train::DensityGraph density = train::record_density(model.settings.density, shape, SeriesSum::z_lanes(transitions));
+  return sum;
+}
+
+/// A density and a constant.
+class Shifted final : public SeriesDensity {
+ public:
+  Shifted(std::unique_ptr<SeriesDensity> density, double constant)
+      : density_(std::move(density)), constant_(constant) {}
+  std::size_t dimension() const override { return density_->dimension(); }
+  void evaluate(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override {
+    density_->evaluate(z, out, gradient);
+    for (double& value : out.first(z.rows)) value += constant_;
+  }
+
+ private:
+  std::unique_ptr<SeriesDensity> density_;
+  double constant_;
+};
+
+bool is_separable(const train::DensityModel& model) { return model.settings.density.density == train::separable_name; }
+
+/// Σ_t of minus a recorded loss, with the series' transitions as its inputs.
+std::unique_ptr<SeriesDensity> summed(const train::DensityModel& model, train::DensityGraph density,
+                                      const DensityRows& rows, const Parallel& parallel) {
   TransitionNetwork network{std::move(density.graph), density.inputs.z, density.loss, -1};
-  network.inputs.push_back({density.inputs.state, std::move(rows.state)});
-  network.inputs.push_back({density.inputs.v, std::move(rows.v)});
-  if (shape.atoms > 0) {
-    network.inputs.push_back({density.inputs.atom, std::move(rows.atom)});
-    network.inputs.push_back({density.inputs.keep, std::move(rows.keep)});
+  const auto input = [&](nn::Value value, const Matrix& values) {
+    if (value.node >= 0) network.inputs.push_back({value, values});
+  };
+  input(density.inputs.state, rows.state);
+  input(density.inputs.v, rows.v);
+  input(density.inputs.atom, rows.atom);
+  input(density.inputs.keep, rows.keep);
+  return std::make_unique<SeriesSum>(std::move(network), model.weights(), model.model->source, rows.v.rows(), parallel);
+}
+
+std::unique_ptr<SeriesDensity> separable_likelihood(const train::DensityModel& model, const DensityRows& rows,
+                                                    const Parallel& parallel) {
+  const train::SeparableGaussian gaussian = train::separable_gaussian(model.settings.density, model.shape);
+  nn::Graph of_c;
+  const nn::Value state = of_c.input("state", model.shape.state_inputs),
+                  v = of_c.input("increment", model.shape.states);
+  std::vector<train::RowInput> inputs{{state, rows.state}, {v, rows.v}};
+  nn::Value keep;
+  if (model.shape.atoms > 0) {
+    keep = of_c.input("keep", model.shape.states);
+    inputs.push_back({keep, rows.keep});
   }
-  return network;
+  const nn::Value psi =
+      train::record_gaussian_summary(of_c, gaussian, train::record_state(of_c, gaussian, state), v, keep);
+  SeparablePart part;
+  part.layout = layout_of(gaussian);
+  part.z = part.graph.input("z", model.shape.parameters);
+  part.phi = train::record_gaussian_coefficients(part.graph, gaussian, part.z);
+  part.sums = separable_sums(part.layout, train::run_rows(of_c, inputs, psi, model.weights(), model.model->source),
+                             of_c.features(psi));
+  auto sum = std::make_unique<SeparableSum>(parallel);
+  sum->add(std::move(part), model.weights(), model.model->source);
+  return sum;
 }
 
 }  // namespace
 
-SeriesLikelihood::SeriesLikelihood(const train::DensityModel& model, const ObservedSeries& series, Parallel parallel)
-    : transitions_(series.transitions()),
-      sum_(density_network(model, series, constant_), model.weights(), model.model->source, transitions_,
-           std::move(parallel)) {}
+bool likelihood_costs_grow(const train::DensityModel& model) { return !is_separable(model) || model.shape.atoms > 0; }
 
-void SeriesLikelihood::evaluate(ConstMatrixView z, std::span<double> out, MatrixView gradient) const {
-  sum_.evaluate(z, out, gradient);
-  for (double& value : out.first(z.rows)) value += constant_;
+std::unique_ptr<SeriesDensity> series_likelihood(const train::DensityModel& model, const ObservedSeries& series,
+                                                 const Parallel& parallel) {
+  const DensityRows rows = density_rows(model.map, model.shape, series);
+  const nn::Lanes z_lanes = SeriesSum::z_lanes(series.transitions());
+  std::vector<std::unique_ptr<SeriesDensity>> parts;
+  if (is_separable(model)) {
+    parts.push_back(separable_likelihood(model, rows, parallel));
+    if (model.shape.atoms > 0) {
+      parts.push_back(summed(model, train::record_atom_cost(model.shape, z_lanes), rows, parallel));
+    }
+  } else {
+    parts.push_back(summed(model, train::record_density(model.settings.density, model.shape, z_lanes), rows, parallel));
+  }
+  return std::make_unique<Shifted>(joined_density(std::move(parts)), log_constant(model, rows));
 }
 
 }  // namespace catena::compose

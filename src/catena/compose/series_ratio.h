@@ -5,11 +5,10 @@
 ///
 ///   Σ_t r(z, c_t) = φ(z)·S + T b(z) − ½ Σ_m φ_m(z)ᵀ A_m φ_m(z),
 ///
-/// at the same cost for any T. Joint ones are summed over the transitions (series_sum.h).
+/// at the same cost for any T (separable_sum.h). Joint ones are summed over the transitions (series_sum.h).
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "catena/compose/observed_series.h"
 #include "catena/compose/series_density.h"
@@ -18,13 +17,7 @@
 
 namespace catena::compose {
 
-/// (S, T, A_1, A_2, …) of each member of a separable model, a row each.
-Matrix ratio_summaries(const train::RatioModel& model, const ObservedSeries& series);
-
 std::unique_ptr<SeriesDensity> series_ratio(const train::RatioModel& model, const ObservedSeries& series,
-                                            const Parallel& parallel);
-/// The same of a series that is known by its sums alone.
-std::unique_ptr<SeriesDensity> series_ratio(const train::RatioModel& model, const Matrix& summaries,
                                             const Parallel& parallel);
 
 }  // namespace catena::compose

@@ -26,9 +26,7 @@ GaussianNode record_gaussian(Graph& graph, Value parameters, Value variable) {
   node.residual = subtract(graph, lv, b);
   node.log_diagonal = l;
   const Value squares = scale(graph, 0.5, graph.apply("lane_dot", {node.residual, node.residual}));
-  // Σ_i l_i as a product with ones, which the graph makes as exp(0·l).
-  const Value ones = graph.apply("exp", {scale(graph, 0, l)});
-  node.loss = subtract(graph, squares, graph.apply("lane_dot", {l, ones}));
+  node.loss = subtract(graph, squares, sum_features(graph, l));
   return node;
 }
 

@@ -39,6 +39,10 @@ Value repeat(Graph& graph, Value x) {
   return graph.apply("repeat", {x}, {}, {static_cast<double>(lanes.group)});
 }
 
+Value ones(Graph& graph, Value x) { return graph.apply("exp", {scale(graph, 0, x)}); }
+
+Value sum_features(Graph& graph, Value x) { return graph.apply("lane_dot", {x, ones(graph, x)}); }
+
 Value layer_norm(Graph& graph, const std::string& name, Value x) {
   const std::size_t features = graph.features(x);
   return graph.apply(
@@ -68,12 +72,17 @@ Value fourier_features(Graph& graph, const std::string& name, Value x, std::size
   return graph.apply("fourier", {x}, {frequencies});
 }
 
-Value mlp(Graph& graph, const std::string& name, Value x, std::size_t width, std::size_t hidden_layers,
-          std::size_t features, std::string_view activation) {
-  for (std::size_t i = 0; i < hidden_layers; ++i) {
+Value hidden(Graph& graph, const std::string& name, Value x, std::size_t width, int layers,
+             std::string_view activation) {
+  for (int i = 0; i < layers; ++i) {
     x = graph.apply(activation, {dense(graph, name + "." + std::to_string(i), x, width)});
   }
-  return dense(graph, name + ".out", x, features);
+  return x;
+}
+
+Value mlp(Graph& graph, const std::string& name, Value x, std::size_t width, int hidden_layers, std::size_t features,
+          std::string_view activation) {
+  return dense(graph, name + ".out", hidden(graph, name, x, width, hidden_layers, activation), features);
 }
 
 }  // namespace catena::nn

@@ -22,6 +22,11 @@ Value scale(Graph& graph, double factor, Value x);
 Value concatenate(Graph& graph, std::vector<Value> parts);
 Value slice(Graph& graph, Value x, std::size_t begin, std::size_t end);
 
+/// 1 in every feature and lane of x
+Value ones(Graph& graph, Value x);
+/// Σ_f x_f in each lane
+Value sum_features(Graph& graph, Value x);
+
 /// One value for all lanes (or one per group of them) becomes one per lane; a value per lane stays as it is.
 Value repeat(Graph& graph, Value x);
 
@@ -33,9 +38,12 @@ Value residual_layer(Graph& graph, const std::string& name, Value h, Value e);
 /// cos and sin of 2π w x with `count`/2 frequencies w ~ N(0, spread²), fixed.
 Value fourier_features(Graph& graph, const std::string& name, Value x, std::size_t count, double spread);
 
-/// Dense layers of the given width with an activation ("gelu", "silu", "tanh") after each, then a dense layer to
-/// `features`.
-Value mlp(Graph& graph, const std::string& name, Value x, std::size_t width, std::size_t hidden_layers,
-          std::size_t features, std::string_view activation);
+/// Dense layers of the given width with an activation ("gelu", "silu", "tanh") after each.
+Value hidden(Graph& graph, const std::string& name, Value x, std::size_t width, int layers,
+             std::string_view activation = "gelu");
+
+/// Hidden layers, then a dense layer to `features`.
+Value mlp(Graph& graph, const std::string& name, Value x, std::size_t width, int hidden_layers, std::size_t features,
+          std::string_view activation);
 
 }  // namespace catena::nn

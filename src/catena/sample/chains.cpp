@@ -36,7 +36,8 @@ constexpr std::size_t few_dimensions = 10;
 constexpr std::size_t many_terms = 500;
 
 std::string automatic(const Target& target) {
-  if (target.dimension() <= few_dimensions) return target.terms() >= many_terms ? "delayed" : "cloud";
+  if (target.dimension() <= few_dimensions)
+    return target.costs_grow() && target.terms() >= many_terms ? "delayed" : "cloud";
   return target.has_gradient() ? "hmc" : "slice";
 }
 

@@ -1,5 +1,7 @@
 #include "catena/sample/fnle_posterior.h"
 
+#include <algorithm>
+
 #include "catena/compose/joined_density.h"
 #include "catena/compose/series_likelihood.h"
 #include "catena/sample/density_posterior.h"
@@ -11,12 +13,18 @@ std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::O
                                const Parallel& parallel) {
   const auto likelihood = [&model = request.model, companions = request.companions,
                            parallel](const compose::ObservedSeries& series) {
-    return compose::density_of_all(
-        model, companions, series, [&](const train::TrainedModel& part, const compose::ObservedSeries& records) {
-          return std::make_unique<compose::SeriesLikelihood>(train::DensityModel(part), records, parallel);
-        });
+    return compose::density_of_all(model, companions, series,
+                                   [&](const train::TrainedModel& part, const compose::ObservedSeries& records) {
+                                     return compose::series_likelihood(train::DensityModel(part), records, parallel);
+                                   });
   };
-  return std::make_unique<DensityTarget>(observed, likelihood);
+  const auto grows = [](const train::TrainedModel& model) {
+    return compose::likelihood_costs_grow(train::DensityModel(model));
+  };
+  const bool any_grows = grows(request.model) || std::ranges::any_of(request.companions, [&](const auto* companion) {
+                           return grows(*companion);
+                         });
+  return std::make_unique<DensityTarget>(observed, likelihood, any_grows);
 }
 
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,

@@ -1,5 +1,7 @@
 #include "catena/sample/fnre_posterior.h"
 
+#include <algorithm>
+
 #include "catena/compose/held_density.h"
 #include "catena/compose/joined_density.h"
 #include "catena/compose/series_ratio.h"
@@ -10,11 +12,20 @@ namespace {
 
 std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                const Parallel& parallel) {
-  auto density = compose::density_of_all(request.model, request.companions, observed,
-                                         [&](const train::TrainedModel& model, const compose::ObservedSeries& records) {
-                                           return compose::series_ratio(train::RatioModel(model), records, parallel);
-                                         });
-  return std::make_unique<DensityTarget>(compose::held_density(std::move(density)));
+  const auto ratio = [&model = request.model, companions = request.companions,
+                      parallel](const compose::ObservedSeries& series) {
+    return compose::held_density(compose::density_of_all(
+        model, companions, series, [&](const train::TrainedModel& part, const compose::ObservedSeries& records) {
+          return compose::series_ratio(train::RatioModel(part), records, parallel);
+        }));
+  };
+  const auto grows = [](const train::TrainedModel& model) {
+    return !train::RatioModel(model).settings.network.separable();
+  };
+  const bool any_grows = grows(request.model) || std::ranges::any_of(request.companions, [&](const auto* companion) {
+                           return grows(*companion);
+                         });
+  return std::make_unique<DensityTarget>(observed, ratio, any_grows);
 }
 
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,

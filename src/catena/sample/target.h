@@ -27,8 +27,10 @@ class Target {
   /// And its gradient in row i of `gradient`; asked for only where has_gradient().
   virtual void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const;
 
-  /// How many terms its likelihood is a sum of, if its cost grows with them: the transitions of a series.
+  /// How many terms its likelihood is a sum of: the transitions of a series.
   virtual std::size_t terms() const { return 1; }
+  /// Whether its cost grows with them.
+  virtual bool costs_grow() const { return false; }
   /// The posterior given only some of the terms, spread over all of them; null if there is no such thing.
   virtual std::unique_ptr<Target> thinned(std::size_t /*terms*/) const { return nullptr; }
 };
@@ -96,6 +98,7 @@ class CountedTarget final : public Target {
   void log_density(ConstMatrixView z, std::span<double> out) const override;
   void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
   std::size_t terms() const override { return target_.terms(); }
+  bool costs_grow() const override { return target_.costs_grow(); }
   /// Not counted here.
   std::unique_ptr<Target> thinned(std::size_t terms) const override { return target_.thinned(terms); }
 

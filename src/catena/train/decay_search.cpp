@@ -47,6 +47,14 @@ class Rounds {
 
   const SearchResult& best() const { return best_; }
 
+  double best_decay(const std::string& kind) const {
+    const SearchResult* best = nullptr;
+    for (const SearchResult& candidate : all_) {
+      if (candidate.kind == kind && (best == nullptr || loss(candidate) < loss(*best))) best = &candidate;
+    }
+    return best->decay;
+  }
+
   /// Keeps the best network alone, trained with all steps.
   SearchResult finish(const std::string& network) {
     TrainedNetwork kept = std::move(model_.networks[name_of(best_)]);
@@ -95,7 +103,8 @@ SearchResult search_decay(TrainedModel& model, const std::string& network, const
   const auto [best, decay] = rounds.best();
   if (search.decay == 0 && decay == first.front().decay) second.push_back({best, decay / decay_factor});
   if (search.decay == 0 && decay == first.back().decay) second.push_back({best, decay * decay_factor});
-  for (const std::string& kind : search.others) second.push_back({kind, decay});
+  const double first_kinds = rounds.best_decay(search.kinds.front());
+  for (const std::string& kind : search.others) second.push_back({kind, first_kinds});
   if (!second.empty()) rounds.train(second);
   return rounds.finish(network);
 }

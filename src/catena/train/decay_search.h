@@ -1,6 +1,6 @@
 /// Candidates of one network, of which the held-out loss keeps the best: weight decays of some kinds first, then other
-/// kinds of network with the best decay. All of a round are trained at the same time. Where training is long,
-/// candidates have `trial_steps` and the best one is trained again with all steps.
+/// kinds of network with the best decay of the first. All of a round are trained at the same time. Where training is
+/// long, candidates have `trial_steps` and the best one is trained again with all steps.
 ///
 /// How much regularisation is right depends on how much of a transition is noise: on 10,000 transitions, sir (hardly
 /// any) wants a fifth of what double_well (nearly all) does. So weight decay is searched, not set.
@@ -18,7 +18,7 @@ namespace catena::train {
 
 struct DecaySearch {
   std::vector<std::string> kinds;   // of network, for which decays are searched; the first is kept if none is better
-  std::vector<std::string> others;  // kinds that are tried with the best decay
+  std::vector<std::string> others;  // kinds that are tried with the first kind's best decay
   double decay = 0;                 // at 10,000 transitions; 0: searched
   LoopSettings loop;                // weight_decay does not count
   int trial_steps = 0;              // of a candidate, at most loop.steps

@@ -9,8 +9,8 @@
 namespace catena::train {
 
 const Registry<DensityKind>& densities() {
-  static const Registry<DensityKind> registry("density",
-                                              {gaussian_density(), mixture_density(), maf_density(), nsf_density()});
+  static const Registry<DensityKind> registry(
+      "density", {gaussian_density(), separable_density(), mixture_density(), maf_density(), nsf_density()});
   return registry;
 }
 
@@ -33,12 +33,14 @@ nn::Value record_atom_logits(nn::Graph& graph, nn::Value state, nn::Value z, std
   return record_trunk(graph, "atom", small, state, z, atoms);
 }
 
-}  // namespace
-
-nn::Value sum_features(nn::Graph& graph, nn::Value x) {
-  const nn::Value ones = graph.apply("exp", {nn::scale(graph, 0, x)});
-  return graph.apply("lane_dot", {x, ones});
+/// −log P(a) = Σ log(1 + e^η) − a η
+nn::Value atom_cost(nn::Graph& graph, const DensityInputs& inputs, std::size_t atoms) {
+  const nn::Value eta = record_atom_logits(graph, inputs.state, inputs.z, atoms);
+  return nn::subtract(graph, nn::sum_features(graph, graph.apply("softplus", {eta})),
+                      graph.apply("lane_dot", {inputs.atom, eta}));
 }
+
+}  // namespace
 
 /// y = W h + V (φ ⊙ ψ): h a network of both, φ of z alone, ψ of the state alone. Drift and noise of most simulators are
 /// sums of products of the two, which the second term says outright.
@@ -73,13 +75,16 @@ DensityGraph record_density(const DensitySettings& settings, const DensityShape&
     inputs.keep = graph.input("keep", shape.states);
   }
   result.loss = densities().at("density", settings.density).record(graph, settings, inputs, shape.atoms > 0);
-  if (shape.atoms > 0) {
-    // −log P(a) = Σ log(1 + e^η) − a η
-    const nn::Value eta = record_atom_logits(graph, inputs.state, inputs.z, shape.atoms);
-    const nn::Value cost = nn::subtract(graph, sum_features(graph, graph.apply("softplus", {eta})),
-                                        graph.apply("lane_dot", {inputs.atom, eta}));
-    result.loss = nn::add(graph, result.loss, cost);
-  }
+  if (shape.atoms > 0) result.loss = nn::add(graph, result.loss, atom_cost(graph, inputs, shape.atoms));
+  return result;
+}
+
+DensityGraph record_atom_cost(const DensityShape& shape, nn::Lanes z_lanes) {
+  DensityGraph result;
+  result.inputs.z = result.graph.input("z", shape.parameters, z_lanes);
+  result.inputs.state = result.graph.input("state", shape.state_inputs);
+  result.inputs.atom = result.graph.input("atom", shape.atoms);
+  result.loss = atom_cost(result.graph, result.inputs, shape.atoms);
   return result;
 }
 

@@ -20,6 +20,7 @@ namespace catena::train {
 struct DensitySettings {
   std::string density = "auto";
   int width = 64;
+  int z_width = 128;
   int layers = 4;
   int terms = 32;
   int components = 8;
@@ -40,7 +41,7 @@ struct DensityShape {
 };
 
 struct DensityInputs {
-  nn::Value z, state, v;
+  nn::Value z, state, v{};
   // With atoms only:
   nn::Value atom{};  // 1 where that coordinate sits at its atom, else 0; one feature for each coordinate with an atom
   nn::Value keep{};  // n features, 0 where the coordinate sits at its atom, else 1
@@ -69,11 +70,15 @@ std::vector<std::string> density_choices();
 template <class Self, class Visit>
 void DensitySettings::fields(Self& c, Visit&& visit) {
   visit(c.density, "density",
-        "the density of an increment given state and parameters; auto: gaussian, or mixture where that fits better",
+        "the density of an increment given state and parameters; auto: gaussian, separable or mixture, by the held-out "
+        "loss",
         one_of(density_choices()));
-  visit(c.width, "width", "units of each hidden layer (gaussian, mixture)", at_least(4));
-  visit(c.layers, "layers", "hidden layers (gaussian, mixture)", at_least(1));
-  visit(c.terms, "terms", "products of a function of the state and one of the parameters (gaussian, mixture)",
+  visit(c.width, "width", "units of each hidden layer (gaussian, mixture; separable: of the state's)", at_least(4));
+  visit(c.z_width, "z_width", "units of each hidden layer of the parameters (separable)", at_least(4));
+  visit(c.layers, "layers", "hidden layers (gaussian, mixture; separable: of the parameters)", at_least(1));
+  visit(c.terms, "terms",
+        "products of a function of the state and one of the parameters (gaussian, mixture), of linear forms of the "
+        "parameters (separable)",
         at_least(0));
   visit(c.components, "components", "Gaussians of a mixture", at_least(1));
   visit(c.flow_layers, "flow_layers", "transformations of a flow (maf, nsf)", at_least(1));
@@ -92,6 +97,9 @@ struct DensityGraph {
 DensityGraph record_density(const DensitySettings& settings, const DensityShape& shape,
                             nn::Lanes z_lanes = nn::Lanes::each());
 
+/// The atoms' part of it alone: v and keep are no inputs.
+DensityGraph record_atom_cost(const DensityShape& shape, nn::Lanes z_lanes);
+
 /// P(coordinate sits at its atom | x^t, z) for each atom, one context a row.
 void atom_probabilities(const DensityShape& shape, const NamedWeights& weights, const std::string& source,
                         ConstMatrixView z, ConstMatrixView state, MatrixView out);
@@ -100,9 +108,6 @@ void atom_probabilities(const DensityShape& shape, const NamedWeights& weights, 
 /// computes them once.
 nn::Value record_trunk(nn::Graph& graph, const std::string& name, const DensitySettings& settings, nn::Value state,
                        nn::Value z, std::size_t outputs);
-
-/// For the densities' files: Σ_f x_f in each lane.
-nn::Value sum_features(nn::Graph& graph, nn::Value x);
 
 /// For the densities' files: runs a recorded network over rows of its inputs, one output a row.
 struct RowInput {
@@ -113,6 +118,7 @@ std::vector<float> run_rows(const nn::Graph& graph, std::span<const RowInput> in
                             const NamedWeights& weights, const std::string& source);
 
 DensityKind gaussian_density();
+DensityKind separable_density();
 DensityKind mixture_density();
 DensityKind maf_density();
 DensityKind nsf_density();

@@ -53,7 +53,7 @@ nn::Value record_flow(nn::Graph& graph, const FlowTransform& transform, const De
     const nn::Value parameters = record_conditioner(graph, layer_name(transform.name, k), settings, context, v, each);
     const FlowTransform::Transformed out = transform.record(graph, settings, parameters, v);
     v = out.u;
-    const nn::Value slopes = sum_features(graph, out.log_slope);
+    const nn::Value slopes = nn::sum_features(graph, out.log_slope);
     log_slopes = k == 0 ? slopes : nn::add(graph, log_slopes, slopes);
   }
   return nn::subtract(graph, nn::scale(graph, 0.5, graph.apply("lane_dot", {v, v})), log_slopes);

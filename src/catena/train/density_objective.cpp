@@ -3,6 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "catena/train/density_separable.h"
+
 namespace catena::train {
 namespace {
 
@@ -75,7 +77,9 @@ void DensityObjective::fill(nn::Workspace& workspace, const BatchPart& part, Str
 DecaySearch density_search(const DensitySettings& settings, const DensityInputSettings& inputs, double decay,
                            const LoopSettings& loop, const TrainingData& data, std::optional<BlurLevels> blur) {
   const bool any = settings.density == "auto";
-  return {.kinds = {any ? "gaussian" : settings.density},
+  std::vector<std::string> kinds{any ? "gaussian" : settings.density};
+  if (any && !blur && data.features().target() <= most_separable_states) kinds.emplace_back(separable_name);
+  return {.kinds = std::move(kinds),
           .others = any ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
           .decay = decay,
           .loop = loop,

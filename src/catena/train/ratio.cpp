@@ -25,7 +25,7 @@ RatioObjective::RatioObjective(const RatioNetworkSettings& network, const RatioL
   if (network.separable()) {
     const nn::Value phi = record_coefficients(graph_, network, inputs_.z);
     const nn::Value psi = record_summary(graph_, network, shape_, inputs_.state, inputs_.increment);
-    ratios = record_product(graph_, network, phi, psi, static_cast<std::size_t>(loss.atoms));
+    ratios = record_products(graph_, network.layout(), phi, psi, static_cast<std::size_t>(loss.atoms));
   } else {
     ratios =
         graph_.apply("unfold_lanes", {record_joint(graph_, network, inputs_)}, {}, {static_cast<double>(loss.atoms)});

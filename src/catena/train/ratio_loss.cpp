@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "catena/nn/layers.h"
-#include "catena/train/density.h"
 
 namespace catena::train {
 namespace {
@@ -23,12 +22,12 @@ Ratios split(nn::Graph& graph, nn::Value ratios) {
 }
 
 nn::Value constant(nn::Graph& graph, double value, nn::Value like) {
-  return nn::scale(graph, value, graph.apply("exp", {nn::scale(graph, 0, like)}));
+  return nn::scale(graph, value, nn::ones(graph, like));
 }
 
 nn::Value record_bce(nn::Graph& graph, const RatioLossSettings&, nn::Value ratios, nn::Value) {
   const Ratios r = split(graph, ratios);
-  const nn::Value negatives = sum_features(graph, graph.apply("softplus", {r.others}));
+  const nn::Value negatives = nn::sum_features(graph, graph.apply("softplus", {r.others}));
   return nn::add(graph, graph.apply("softplus", {nn::scale(graph, -1, r.own)}),
                  nn::scale(graph, 1 / r.count, negatives));
 }
@@ -57,7 +56,7 @@ nn::Value record_nre_c(nn::Graph& graph, const RatioLossSettings& settings, nn::
 
 nn::Value record_balanced(nn::Graph& graph, const RatioLossSettings& settings, nn::Value ratios, nn::Value) {
   const Ratios r = split(graph, ratios);
-  const nn::Value negatives = sum_features(graph, graph.apply("sigmoid", {r.others}));
+  const nn::Value negatives = nn::sum_features(graph, graph.apply("sigmoid", {r.others}));
   const nn::Value both = nn::add(graph, graph.apply("sigmoid", {r.own}), nn::scale(graph, 1 / r.count, negatives));
   const nn::Value off = nn::repeat(graph, nn::subtract(graph, both, constant(graph, 1, both)));
   // The square of an estimated mean is too large by its variance; ((Σ x)² − Σ x²)/(n (n − 1)) is not. One lane alone
@@ -80,7 +79,7 @@ nn::Value record_nce(nn::Graph& graph, const RatioLossSettings&, nn::Value ratio
   const nn::Value logits = nn::subtract(graph, ratios, constant(graph, log_count, ratios));
   const nn::Value own = nn::slice(graph, logits, 0, 1);
   const nn::Value positive = graph.apply("softplus", {nn::scale(graph, -1, own)});
-  const nn::Value negative = sum_features(graph, graph.apply("softplus", {logits}));
+  const nn::Value negative = nn::sum_features(graph, graph.apply("softplus", {logits}));
   return nn::add(graph, negative, nn::multiply(graph, real, nn::subtract(graph, positive, negative)));
 }
 

@@ -24,6 +24,7 @@
 #include "catena/core/config.h"
 #include "catena/nn/graph.h"
 #include "catena/train/ratio_inputs.h"
+#include "catena/train/separable_gaussian.h"
 
 namespace catena::train {
 
@@ -58,8 +59,8 @@ struct RatioNetworkSettings {
   }
   bool separable() const { return network != "joint"; }
   bool gaussian() const { return network == "gaussian"; }
-  /// K: a gaussian ratio has one term, which does not depend on z.
-  std::size_t linear_terms() const { return gaussian() ? 1 : static_cast<std::size_t>(terms); }
+  /// Of a separable network's two parts.
+  SeparableLayout layout() const;
 };
 
 struct RatioInputs {
@@ -76,16 +77,11 @@ struct RatioGraph {
 RatioGraph record_ratio(const RatioNetworkSettings& settings, const RatioShape& shape,
                         nn::Lanes z_lanes = nn::Lanes::each());
 
-/// The two parts of a separable network, each into a graph that has the inputs, with the same layout: K features and
-/// one more (b of z, or 1), then k features for each of the squares.
+/// The two parts of a separable network, each into a graph that has the inputs, in settings.layout(); what belongs to
+/// b(z) is 1. record_products() makes the ratio of them.
 nn::Value record_summary(nn::Graph& graph, const RatioNetworkSettings& settings, const RatioShape& shape,
                          nn::Value state, nn::Value increment);
 nn::Value record_coefficients(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value z);
-
-/// The ratio from both, in each lane; with `pairs` > 0 of each transition with the z of so many lanes, its own first
-/// (nn/ops/pairs.cpp).
-nn::Value record_product(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value coefficients,
-                         nn::Value summary, std::size_t pairs = 0);
 
 /// The joint network's ratio; z and the transition may have different lanes if one is shared by groups.
 nn::Value record_joint(nn::Graph& graph, const RatioNetworkSettings& settings, const RatioInputs& inputs);

@@ -14,7 +14,7 @@ constexpr std::size_t level_features = 32;
 /// ψ(c)
 nn::Value summary(nn::Graph& graph, const ScoreNetworkSettings& settings, nn::Value condition) {
   const auto width = static_cast<std::size_t>(settings.width);
-  const auto hidden = static_cast<std::size_t>(std::max(1, settings.layers - 2));
+  const int hidden = std::max(1, settings.layers - 2);
   return nn::mlp(graph, "psi", condition, width, hidden, static_cast<std::size_t>(settings.terms), "gelu");
 }
 

@@ -8,7 +8,8 @@
 namespace catena::train {
 namespace {
 
-constexpr std::size_t width = 50, hidden_layers = 3;
+constexpr std::size_t width = 50;
+constexpr int hidden_layers = 3;
 
 /// Rows of c = (condition, target, the rest) into lanes.
 template <class Row>
