@@ -1,5 +1,6 @@
 // FNLE: a training step at batch 1,000, and 1,000 posterior draws for a series of 100 transitions of lotka_volterra,
-// and of 100, 1,000 and 10,000 of double_well, which goes on for ever (a species of lotka_volterra dies out before).
+// and of 100, 1,000 and 10,000 of double_well, which goes on for ever (a species of lotka_volterra dies out before): by the
+// density whose cost grows with them, and by the separable one.
 
 #include "bench_posterior.h"
 #include "catena/nn/batch_gradient.h"
@@ -46,6 +47,10 @@ void bench_fnle(BenchContext& context) {
   bench_posterior(context, model, "double_well", 100, "double_well.T100");
   bench_posterior(context, model, "double_well", 1000, "T1000");
   bench_posterior(context, model, "double_well", 10'000, "T10000");
+  const nlohmann::json separable{{"density", "separable"}, {"decay", 0.5}};
+  const train::TrainedModel sums = bench_model("fnle", endless, training_steps, separable);
+  bench_posterior(context, sums, "double_well", 100, "separable.T100");
+  bench_posterior(context, sums, "double_well", 10'000, "separable.T10000");
 }
 
 }  // namespace catena::cli
