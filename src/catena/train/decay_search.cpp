@@ -38,7 +38,7 @@ class Rounds {
     }
     train_networks(model_, jobs, context_);
     for (const SearchResult& candidate : candidates) {
-      model_.notes["held_out_losses"][name_of(candidate)] = loss(candidate);
+      model_.notes[note_][name_of(candidate)] = loss(candidate);
       all_.push_back(candidate);
       const double margin = candidate.kind == best_.kind ? 0 : worth_a_change;
       if (best_.kind.empty() || loss(candidate) < loss(best_) - margin) best_ = candidate;
@@ -47,36 +47,46 @@ class Rounds {
 
   const SearchResult& best() const { return best_; }
 
-  double best_decay(const std::string& kind) const {
+  const SearchResult& best_of(const std::string& kind) const {
     const SearchResult* best = nullptr;
     for (const SearchResult& candidate : all_) {
       if (candidate.kind == kind && (best == nullptr || loss(candidate) < loss(*best))) best = &candidate;
     }
-    return best->decay;
+    return *best;
   }
 
-  /// Keeps the best network alone, trained with all steps.
+  /// Keeps the best network alone, trained with all steps. A kind may learn faster than another one and be overtaken:
+  /// where candidates had fewer steps, the best one of each kind in `kinds` is trained with all of them.
   SearchResult finish(const std::string& network) {
-    TrainedNetwork kept = std::move(model_.networks[name_of(best_)]);
-    for (const SearchResult& candidate : all_) model_.networks.erase(name_of(candidate));
-    const std::string name = network.empty() ? best_.kind : network;
     if (trial_.steps < search_.loop.steps) {
-      const auto objective = search_.objective(best_.kind);
-      const LoopSettings loop = with_decay(search_.loop, best_.decay, context_.data.training_size());
-      train_networks(model_, {{name, *objective, loop}}, context_);
-    } else {
-      model_.networks[name] = std::move(kept);
+      std::vector<SearchResult> finalists;
+      for (const std::string& kind : search_.kinds) finalists.push_back(best_of(kind));
+      if (std::ranges::find(search_.kinds, best_.kind) == search_.kinds.end()) finalists.push_back(best_);
+      forget();
+      best_ = {};
+      trial_ = search_.loop;
+      note_ = "final_held_out_losses";
+      train(finalists);
     }
+    TrainedNetwork kept = std::move(model_.networks[name_of(best_)]);
+    forget();
+    model_.networks[network.empty() ? best_.kind : network] = std::move(kept);
     return best_;
   }
 
  private:
+  void forget() {
+    for (const SearchResult& candidate : all_) model_.networks.erase(name_of(candidate));
+    all_.clear();
+  }
+
   double loss(const SearchResult& candidate) const { return model_.network(name_of(candidate)).held_out_loss; }
 
   TrainedModel& model_;
   const DecaySearch& search_;
   const MethodContext& context_;
   LoopSettings trial_;
+  std::string note_ = "held_out_losses";
   std::vector<SearchResult> all_;
   SearchResult best_;
 };
@@ -103,7 +113,7 @@ SearchResult search_decay(TrainedModel& model, const std::string& network, const
   const auto [best, decay] = rounds.best();
   if (search.decay == 0 && decay == first.front().decay) second.push_back({best, decay / decay_factor});
   if (search.decay == 0 && decay == first.back().decay) second.push_back({best, decay * decay_factor});
-  const double first_kinds = rounds.best_decay(search.kinds.front());
+  const double first_kinds = rounds.best_of(search.kinds.front()).decay;
   for (const std::string& kind : search.others) second.push_back({kind, first_kinds});
   if (!second.empty()) rounds.train(second);
   return rounds.finish(network);
