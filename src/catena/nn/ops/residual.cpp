@@ -52,8 +52,9 @@ void forward(const ForwardCall& call) {
         call.derivatives ? part(saved.normalised, first, lanes) : piece(call.scratch, call.output.features, lanes);
     const ConstBlock h = part(call.inputs[0], first, lanes);
     kernels::product(w, h, nullptr, part(call.inputs[1], first, lanes), u);
-    kernels::gelu_add(u, call.parameters[1], h, u, part(saved.slope, first, lanes));
-    kernels::normalise({u, call.parameters[2], call.parameters[3], norm_epsilon, part(call.output, first, lanes),
+    const Block y = part(call.output, first, lanes);
+    kernels::gelu_add(u, call.parameters[1], h, u, part(saved.slope, first, lanes), y);
+    kernels::normalise({u, call.parameters[2], call.parameters[3], norm_epsilon, y,
                         part(saved.normalised, first, lanes), part(saved.inverse_deviation, first, lanes)});
   });
 }
