@@ -37,6 +37,13 @@ class Arena {
     return pieces_.back().offset;
   }
 
+  /// What take_until() gave lives longer.
+  void keep_until(std::size_t offset, std::size_t until) {
+    for (Piece& piece : pieces_) {
+      if (piece.offset == offset) piece.until = until;
+    }
+  }
+
   void forget() { pieces_.clear(); }
   std::size_t size() const { return size_; }
 
@@ -153,12 +160,23 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     const bool stays = nodes[i].operation == nullptr || last_use[i] == count;
     gradient[i] = stays ? arena.take(size) : 0;
   }
+  // In place, a gradient needs no memory of its own that a store would have to wait for. Not where the caller wrote the
+  // output's gradient, who may want to use it again, and not within a concatenation's.
+  const auto takes_the_place = [&](std::size_t i, std::size_t user) {
+    const Node& node = nodes[user];
+    return node.reverse_in_place && std::ranges::count(node.inputs, static_cast<int>(i)) == 1 &&
+           node.inputs[0] == static_cast<int>(i) && nodes[i].features == node.features &&
+           nodes[i].lanes == node.lanes && last_use[user] != count && inside[user].whole < 0;
+  };
   for (std::size_t user = count; user-- > 0;) {  // first written when its last consumer is replayed
     for (std::size_t i = 0; i < user; ++i) {
       if (!wants_gradient_[i] || last_use[i] != user || nodes[i].operation == nullptr) continue;
       const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
       if (inside[i].whole >= 0) {
         gradient[i] = gradient[user] + inside[i].first_feature * stride;  // the whole's came first
+      } else if (takes_the_place(i, user)) {
+        gradient[i] = gradient[user];
+        arena.keep_until(gradient[i], count - begins[i]);
       } else {
         gradient[i] = arena.take_until(nodes[i].features * stride, count - user, count - begins[i]);
       }

@@ -72,6 +72,7 @@ struct Node {
   std::size_t saved_features = 0;    // floats per lane kept from the forward pass for derivatives
   std::size_t scratch = 0;           // floats of memory in all
   std::size_t scratch_features = 0;  // floats of memory per lane
+  bool reverse_in_place = false;     // the gradient of the first input may be written where the output's stands
   std::uint64_t depends_on = 0;      // bit i: depends on the i-th input
   std::string name;                  // inputs only
 };

@@ -22,6 +22,7 @@ struct ShapeCall {
   std::size_t saved_features = 0;
   std::size_t scratch = 0;           // floats in all
   std::size_t scratch_features = 0;  // floats per lane
+  bool reverse_in_place = false;     // see Node
 };
 
 /// What every replay of a node on a block sees. Blocks carry the number of lanes that count; memory up to the next

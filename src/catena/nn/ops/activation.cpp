@@ -15,6 +15,7 @@ void shape(ShapeCall& call) {
   for (const Node* input : call.inputs) expect_features("activation", input, call.inputs[0]->features);
   call.features = call.inputs[0]->features;
   call.saved_features = call.features;
+  call.reverse_in_place = true;
 }
 
 template <Activation f>
@@ -24,7 +25,7 @@ void forward(const ForwardCall& call) {
 }
 
 void reverse(const ReverseCall& call) {
-  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+  for (std::size_t i = call.inputs.size(); i-- > 0;) {  // the first comes last: it may take the output gradient's place
     if (call.input_gradients[i].data == nullptr) continue;
     kernels::multiply(call.output_gradient, call.saved, call.input_gradients[i], call.accumulate[i]);
   }

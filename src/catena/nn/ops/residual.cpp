@@ -41,6 +41,7 @@ void shape(ShapeCall& call) {
   call.saved_features = NormSaved<float>::features(call.features, true);
   call.scratch = piece_floats(call.features) + kernels::norm_partial_floats(call.features);
   call.scratch_features = call.features;
+  call.reverse_in_place = true;  // a lane's ∂L/∂h depends on no other lane's ∂L/∂y
 }
 
 void forward(const ForwardCall& call) {
