@@ -88,8 +88,10 @@ std::vector<Inside> places_inside(std::span<const Node> nodes) {
 
 }  // namespace
 
-Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpose) : graph_(&graph), capacity_(lanes) {
+Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpose)
+    : graph_(&graph), capacity_(lanes), reverse_once_(purpose.reverse_once) {
   CATENA_ASSERT(lanes > 0);
+  CATENA_ASSERT(!reverse_once_ || purpose.tangents_of.empty());
   const auto nodes = graph.nodes();
   const std::size_t count = nodes.size();
   wants_gradient_.assign(count, false);
@@ -264,7 +266,8 @@ void Workspace::bind(std::span<const float> weights, std::size_t lanes) {
 void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed) {
   const FlushDenormals mode;
   bind(weights, lanes);
-  CATENA_ASSERT(keeps_values_ || changed == all_inputs);
+  CATENA_ASSERT((keeps_values_ && !reverse_once_) || changed == all_inputs);
+  reversed_ = false;
   for (const Step& step : steps_) {
     const Node& node = graph_->nodes()[static_cast<std::size_t>(step.node)];
     if ((node.depends_on & changed) == 0 && changed != all_inputs) continue;
@@ -276,6 +279,8 @@ void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::
 void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value output,
                         std::span<float> weight_gradients) {
   const FlushDenormals mode;
+  CATENA_ASSERT(!reversed_);
+  reversed_ = reverse_once_;
   bind(weights, lanes);
   for (std::size_t k = 0; k < parameter_indices_.size(); ++k) {
     const bool wanted = !weight_gradients.empty() && parameter_infos_[k]->trainable;
@@ -294,7 +299,7 @@ void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value
       if (operand_gradients_[k].data != nullptr) has_gradient_[input] = 1;
     }
     node.operation->reverse({operands(*step, lanes), block(values_, step->node, lanes), saved(step->node, lanes),
-                             block(gradients_, step->node, lanes),
+                             reverse_once_, block(gradients_, step->node, lanes),
                              std::span(operand_gradients_).subspan(step->first_operand, step->operands),
                              std::span<const bool>(accumulate_.get() + step->first_operand, step->operands),
                              std::span(parameter_gradients_).subspan(step->first_parameter, step->parameters)});

@@ -18,6 +18,7 @@ struct Purpose {
   bool keep_values = false;  // every node's value can be read after forward(), and forward() may be partial
   std::vector<Value> input_gradients = {};  // inputs whose gradients are wanted
   std::vector<Value> tangents_of = {};      // inputs that tangents start from
+  bool reverse_once = false;  // every forward() is complete and reversed once at most: what it kept may be overwritten
 
   /// Values of inputs and of nodes that nothing consumes; the others share memory, which then stays in the cache.
   static Purpose inference() { return {}; }
@@ -74,6 +75,8 @@ class Workspace {
   std::size_t capacity_;
   bool derivatives_ = false;
   bool keeps_values_ = false;
+  bool reverse_once_;
+  bool reversed_ = false;  // what the last forward() kept may have been overwritten
   AlignedVector<float> memory_;
   std::vector<Place> values_, gradients_, tangents_, saved_;
   float *scratch_ = nullptr, *scratch_rows_ = nullptr;

@@ -38,7 +38,7 @@ struct NormSums {
 };
 
 /// The reverse of both, from g = ∂L/∂y; without slope, u is r. Gradients with null data are not wanted; `add_*` says
-/// whether to add or to write.
+/// whether to add or to write. The gradient of r may take the place of g, that of u the place of the slope.
 struct NormReverseCall {
   ConstBlock g, slope, normalised, inverse_deviation;
   const float* gamma;

@@ -47,7 +47,8 @@ struct ForwardCall : Operands {
 /// `accumulate[i]` false means that the gradient's memory holds nothing yet and is to be overwritten.
 struct ReverseCall : Operands {
   ConstBlock output;
-  ConstBlock saved;
+  Block saved;
+  bool saved_is_free;  // nobody reads `saved` after this call: it may be overwritten
   ConstBlock output_gradient;
   std::span<const Block> input_gradients;  // data null if not wanted
   std::span<const bool> accumulate;

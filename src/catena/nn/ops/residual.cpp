@@ -63,10 +63,12 @@ void forward(const ForwardCall& call) {
 void reverse(const ReverseCall& call) {
   const std::size_t features = call.output.features;
   const kernels::Coefficients wt = transposed(call.parameters[0], *call.shapes[0]);
-  const NormSaved<const float> saved(call.saved, features);
+  const NormSaved<float> saved(call.saved, features);
+  // ∂L/∂u takes the place of f'(u) once that is used up: a store to other memory would have to wait for it.
+  const Block gus = call.saved_is_free ? saved.slope : call.scratch_rows;
   const kernels::NormSums sums(call.scratch + piece_floats(features), features);
   for_pieces(call.output.lanes, [&](std::size_t first, std::size_t lanes) {
-    const Block gu = part(call.scratch_rows, first, lanes);
+    const Block gu = part(gus, first, lanes);
     const Block gh = part(call.input_gradients[0], first, lanes);
     kernels::normalise_reverse({part(call.output_gradient, first, lanes), part(saved.slope, first, lanes),
                                 part(saved.normalised, first, lanes), part(saved.inverse_deviation, first, lanes),
@@ -75,7 +77,7 @@ void reverse(const ReverseCall& call) {
     if (gh.data != nullptr) kernels::product(wt, gu, nullptr, gh, gh);
   });
   if (call.parameter_gradients[0] != nullptr)
-    kernels::add_outer_product(call.scratch_rows, call.inputs[0], call.parameter_gradients[0]);
+    kernels::add_outer_product(gus, call.inputs[0], call.parameter_gradients[0]);
   kernels::add_norm_sums(sums, call.parameter_gradients[1], call.parameter_gradients[2], call.parameter_gradients[3]);
 }
 
