@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include "catena/nn/simd_math-inl.h"
+#include "catena/nn/sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace catena::nn::HWY_NAMESPACE {
@@ -235,10 +236,15 @@ void NormaliseReverse(const NormReverseCall& call) {
 
 void AddNormSums(const NormSums& sums, float* b, float* gamma, float* beta) {
   const D d;
+  const hn::FixedTag<float, 4> four;
   const auto collect = [&](const float* partial, float* to) {
     if (to == nullptr) return;
-    for (std::size_t i = 0; i < sums.features; ++i)
-      to[i] += hn::GetLane(hn::SumOfLanes(d, hn::Load(d, partial + i * 16)));
+    const auto at = [&](std::size_t i) { return hn::Load(d, partial + i * 16); };
+    std::size_t i = 0;
+    for (; i + 4 <= sums.features; i += 4) {
+      hn::StoreU(hn::Add(hn::LoadU(four, to + i), four_sums(at(i), at(i + 1), at(i + 2), at(i + 3))), four, to + i);
+    }
+    for (; i < sums.features; ++i) to[i] += hn::GetLane(hn::SumOfLanes(d, at(i)));
   };
   collect(sums.b, b);
   collect(sums.gamma, gamma);
