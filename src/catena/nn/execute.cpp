@@ -4,6 +4,7 @@
 
 #include "catena/core/check.h"
 #include "catena/nn/flush_denormals.h"
+#include "catena/nn/kernels.h"
 
 namespace catena::nn {
 
@@ -220,6 +221,12 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
   parameter_gradients_.resize(parameter_indices_.size());
   for (const int p : parameter_indices_) parameter_infos_.push_back(&graph.parameters()[static_cast<std::size_t>(p)]);
   has_gradient_.assign(count, 0);
+  left_.resize(count);
+  for (const Node& node : nodes) {
+    if (!reverse_once_ || node.leaves.input < 0) continue;
+    auto& left = left_[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(node.leaves.input)])];
+    left.reserve(left.capacity() + 1);
+  }
   accumulate_ = std::make_unique<bool[]>(operand_nodes_.size());
 }
 
@@ -276,6 +283,14 @@ void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::
   }
 }
 
+/// Adds what was left elsewhere to a node's gradient.
+void Workspace::collect_gradient(int node, std::size_t lanes) {
+  const auto i = static_cast<std::size_t>(node);
+  if (left_[i].empty()) return;
+  kernels::add_blocks(left_[i], block(gradients_, node, lanes), has_gradient_[i] != 0);
+  has_gradient_[i] = 1;
+}
+
 void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value output,
                         std::span<float> weight_gradients) {
   const FlushDenormals mode;
@@ -288,12 +303,22 @@ void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value
   }
   std::ranges::fill(has_gradient_, char{0});
   has_gradient_[static_cast<std::size_t>(output.node)] = 1;
+  for (auto& left : left_) left.clear();
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     const auto i = static_cast<std::size_t>(step->node);
-    if (!step->needs_reverse || !has_gradient_[i]) continue;
+    if (!step->needs_reverse) continue;
+    collect_gradient(step->node, lanes);
+    if (!has_gradient_[i]) continue;
     const Node& node = graph_->nodes()[i];
     for (std::size_t k = step->first_operand; k < step->first_operand + step->operands; ++k) {
       const auto input = static_cast<std::size_t>(operand_nodes_[k]);
+      if (reverse_once_ && static_cast<int>(k - step->first_operand) == node.leaves.input) {
+        const std::size_t row = node.leaves.first_row;
+        if (operand_gradients_[k].data != nullptr) {
+          left_[input].push_back(saved(step->node, lanes).slice_features(row, row + operand_gradients_[k].features));
+        }
+        continue;
+      }
       // The same node may stand twice among the operands: its second contribution is added to the first.
       accumulate_[k] = has_gradient_[input] != 0;
       if (operand_gradients_[k].data != nullptr) has_gradient_[input] = 1;
@@ -307,6 +332,7 @@ void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value
   // An input whose gradient was wanted but that the output does not depend on: zero, not what was left there.
   for (const int input : graph_->inputs()) {
     const auto i = static_cast<std::size_t>(input);
+    collect_gradient(input, lanes);
     if (!wants_gradient_[i] || has_gradient_[i]) continue;
     const Block gradient = block(gradients_, input, lanes);
     std::fill_n(gradient.data, gradient.features * gradient.stride, 0.0F);

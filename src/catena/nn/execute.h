@@ -70,6 +70,7 @@ class Workspace {
   Block saved(int node, std::size_t lanes) const;
   Operands operands(const Step& step, std::size_t lanes) const;
   void bind(std::span<const float> weights, std::size_t lanes);
+  void collect_gradient(int node, std::size_t lanes);
 
   const Graph* graph_;
   std::size_t capacity_;
@@ -90,7 +91,8 @@ class Workspace {
   std::vector<const float*> parameter_values_;
   std::vector<float*> parameter_gradients_;
   std::vector<const ParameterInfo*> parameter_infos_;
-  std::vector<char> has_gradient_;  // per node: its gradient holds something
+  std::vector<char> has_gradient_;             // per node: its gradient holds something
+  std::vector<std::vector<ConstBlock>> left_;  // per node: parts of its gradient that its consumers left elsewhere
   std::unique_ptr<bool[]> accumulate_;
 };
 

@@ -96,6 +96,30 @@ void AddScaled(ConstBlock x, float alpha, ConstBlock y, Block out) {
   });
 }
 
+/// K vectors from lane l of feature f.
+template <int K>
+HWY_INLINE void add_vectors(std::span<const ConstBlock> x, const Block& out, bool accumulate, std::size_t f,
+                            std::size_t l) {
+  const std::size_t n = hn::Lanes(D());
+  V sums[K];
+  for (std::size_t k = 0; k < K; ++k) sums[k] = load(x[0], f, l + k * n);
+  for (const ConstBlock& block : x.subspan(1)) {
+    const float* row = block.data + f * block.stride + l;
+    for (std::size_t k = 0; k < K; ++k) sums[k] = hn::Add(sums[k], hn::Load(D(), row + k * n));
+  }
+  for (std::size_t k = 0; k < K; ++k) store_or_add(sums[k], out, f, l + k * n, accumulate);
+}
+
+void AddBlocks(std::span<const ConstBlock> x, const Block& out, bool accumulate) {
+  const std::size_t n = hn::Lanes(D());
+  const std::size_t end = padded_lanes(out.lanes);
+  for (std::size_t f = 0; f < out.features; ++f) {
+    std::size_t l = 0;
+    for (; l + 4 * n <= end; l += 4 * n) add_vectors<4>(x, out, accumulate, f, l);
+    for (; l < end; l += n) add_vectors<1>(x, out, accumulate, f, l);
+  }
+}
+
 void FillRows(const float* values, Block out) {
   for_vectors(out.features, out.lanes, [&](std::size_t f, std::size_t l) { store(splat(values[f]), out, f, l); });
 }
@@ -205,6 +229,7 @@ HWY_EXPORT(Activate);
 HWY_EXPORT(Multiply);
 HWY_EXPORT(Scale);
 HWY_EXPORT(AddScaled);
+HWY_EXPORT(AddBlocks);
 HWY_EXPORT(FillRows);
 HWY_EXPORT(AddBias);
 HWY_EXPORT(AddRowSums);
@@ -230,6 +255,9 @@ void scale(float alpha, ConstBlock x, Block out, bool accumulate) {
 }
 void add_scaled(ConstBlock x, float alpha, ConstBlock y, Block out) {
   HWY_DYNAMIC_DISPATCH(AddScaled)(x, alpha, y, out);
+}
+void add_blocks(std::span<const ConstBlock> x, const Block& out, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(AddBlocks)(x, out, accumulate);
 }
 void fill_rows(const float* values, Block out) { HWY_DYNAMIC_DISPATCH(FillRows)(values, out); }
 void add_bias(ConstBlock x, const float* bias, Block out) { HWY_DYNAMIC_DISPATCH(AddBias)(x, bias, out); }

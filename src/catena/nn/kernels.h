@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include "catena/core/array.h"
 
@@ -21,6 +22,8 @@ void multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate);
 void scale(float alpha, ConstBlock x, Block out, bool accumulate);
 /// out_f = x_f + α y_f
 void add_scaled(ConstBlock x, float alpha, ConstBlock y, Block out);
+/// out = Σ x, or out += Σ x: the x one after the other, and then what was there.
+void add_blocks(std::span<const ConstBlock> x, const Block& out, bool accumulate);
 /// Every lane of feature f = values[f].
 void fill_rows(const float* values, Block out);
 /// out_fl = x_fl + b_f

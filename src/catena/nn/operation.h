@@ -23,6 +23,7 @@ struct ShapeCall {
   std::size_t scratch = 0;           // floats in all
   std::size_t scratch_features = 0;  // floats per lane
   bool reverse_in_place = false;     // see Node
+  Leaves leaves{};                   // see Node
 };
 
 /// What every replay of a node on a block sees. Blocks carry the number of lanes that count; memory up to the next
@@ -48,7 +49,7 @@ struct ForwardCall : Operands {
 struct ReverseCall : Operands {
   ConstBlock output;
   Block saved;
-  bool saved_is_free;  // nobody reads `saved` after this call: it may be overwritten
+  bool saved_is_free;  // nobody reads `saved` after this call: it may be overwritten, and Node::leaves is expected
   ConstBlock output_gradient;
   std::span<const Block> input_gradients;  // data null if not wanted
   std::span<const bool> accumulate;

@@ -41,6 +41,7 @@ void shape(ShapeCall& call) {
   call.saved_features = NormSaved<float>::features(call.features, true);
   call.scratch = piece_floats(call.features) + kernels::norm_partial_floats(call.features);
   call.scratch_features = call.features;
+  call.leaves = {1, NormSaved<float>::slope_row(call.features)};
   call.reverse_in_place = true;  // a lane's ∂L/∂h depends on no other lane's ∂L/∂y
 }
 
@@ -64,16 +65,17 @@ void reverse(const ReverseCall& call) {
   const std::size_t features = call.output.features;
   const kernels::Coefficients wt = transposed(call.parameters[0], *call.shapes[0]);
   const NormSaved<float> saved(call.saved, features);
-  // ∂L/∂u takes the place of f'(u) once that is used up: a store to other memory would have to wait for it.
+  // ∂L/∂u takes the place of f'(u) once that is used up: a store to other memory would have to wait for it. There it
+  // is left as ∂L/∂e, too.
   const Block gus = call.saved_is_free ? saved.slope : call.scratch_rows;
   const kernels::NormSums sums(call.scratch + piece_floats(features), features);
   for_pieces(call.output.lanes, [&](std::size_t first, std::size_t lanes) {
     const Block gu = part(gus, first, lanes);
     const Block gh = part(call.input_gradients[0], first, lanes);
+    const Block ge = call.saved_is_free ? Block() : part(call.input_gradients[1], first, lanes);
     kernels::normalise_reverse({part(call.output_gradient, first, lanes), part(saved.slope, first, lanes),
                                 part(saved.normalised, first, lanes), part(saved.inverse_deviation, first, lanes),
-                                call.parameters[2], gu, part(call.input_gradients[1], first, lanes), gh, false,
-                                call.accumulate[1], call.accumulate[0], sums});
+                                call.parameters[2], gu, ge, gh, false, call.accumulate[1], call.accumulate[0], sums});
     if (gh.data != nullptr) kernels::product(wt, gu, nullptr, gh, gh);
   });
   if (call.parameter_gradients[0] != nullptr)
