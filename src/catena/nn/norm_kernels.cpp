@@ -42,7 +42,7 @@ struct Row {
 };
 
 /// Stores wait for lines that are not in the first cache; a loop that is busy with arithmetic has the time to ask for
-/// them. Of null, asks for nothing.
+/// them.
 HWY_INLINE void fetch_to_write(const float* line) { __builtin_prefetch(line, 1); }
 
 template <int K, bool keep>
