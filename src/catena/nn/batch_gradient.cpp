@@ -51,7 +51,6 @@ double BatchGradient::run(std::span<const float> weights, std::size_t batch, con
     const Block seeds = workspace.gradient(loss_, lanes);
     std::fill_n(seeds.data, lanes, seed);
     const std::span<float> gradient(block_gradients_.data() + block * stride_, stride_);
-    std::ranges::fill(gradient, 0.0F);
     workspace.reverse(weights, lanes, loss_, gradient);
   });
   double total = 0;

@@ -227,7 +227,9 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     auto& left = left_[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(node.leaves.input)])];
     left.reserve(left.capacity() + 1);
   }
+  has_parameter_gradient_.assign(graph.parameters().size(), 0);
   accumulate_ = std::make_unique<bool[]>(operand_nodes_.size());
+  accumulate_parameters_ = std::make_unique<bool[]>(parameter_indices_.size());
 }
 
 Block Workspace::block(const std::vector<Place>& places, int node, std::size_t lanes) const {
@@ -301,6 +303,7 @@ void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value
     const bool wanted = !weight_gradients.empty() && parameter_infos_[k]->trainable;
     parameter_gradients_[k] = wanted ? weight_gradients.data() + parameter_infos_[k]->offset : nullptr;
   }
+  std::ranges::fill(has_parameter_gradient_, char{0});
   std::ranges::fill(has_gradient_, char{0});
   has_gradient_[static_cast<std::size_t>(output.node)] = 1;
   for (auto& left : left_) left.clear();
@@ -323,11 +326,25 @@ void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value
       accumulate_[k] = has_gradient_[input] != 0;
       if (operand_gradients_[k].data != nullptr) has_gradient_[input] = 1;
     }
-    node.operation->reverse({operands(*step, lanes), block(values_, step->node, lanes), saved(step->node, lanes),
-                             reverse_once_, block(gradients_, step->node, lanes),
-                             std::span(operand_gradients_).subspan(step->first_operand, step->operands),
-                             std::span<const bool>(accumulate_.get() + step->first_operand, step->operands),
-                             std::span(parameter_gradients_).subspan(step->first_parameter, step->parameters)});
+    // The first to write a parameter's gradient overwrites it: nobody need clear it before.
+    for (std::size_t k = step->first_parameter; k < step->first_parameter + step->parameters; ++k) {
+      char& written = has_parameter_gradient_[static_cast<std::size_t>(parameter_indices_[k])];
+      accumulate_parameters_[k] = written != 0;
+      if (parameter_gradients_[k] != nullptr) written = 1;
+    }
+    node.operation->reverse(
+        {operands(*step, lanes), block(values_, step->node, lanes), saved(step->node, lanes), reverse_once_,
+         block(gradients_, step->node, lanes),
+         std::span(operand_gradients_).subspan(step->first_operand, step->operands),
+         std::span<const bool>(accumulate_.get() + step->first_operand, step->operands),
+         std::span(parameter_gradients_).subspan(step->first_parameter, step->parameters),
+         std::span<const bool>(accumulate_parameters_.get() + step->first_parameter, step->parameters)});
+  }
+  // Constants, and what the output does not depend on.
+  for (std::size_t p = 0; p < has_parameter_gradient_.size() && !weight_gradients.empty(); ++p) {
+    if (has_parameter_gradient_[p] != 0) continue;
+    const ParameterInfo& info = graph_->parameters()[p];
+    std::ranges::fill(weight_gradients.subspan(info.offset, info.size()), 0.0F);
   }
   // An input whose gradient was wanted but that the output does not depend on: zero, not what was left there.
   for (const int input : graph_->inputs()) {

@@ -46,7 +46,7 @@ class Workspace {
   /// last call, for which values must be kept.
   void forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed = all_inputs);
 
-  /// From ∂L/∂output, written into gradient(output) by the caller, to the gradients of parameters (added to
+  /// From ∂L/∂output, written into gradient(output) by the caller, to the gradients of parameters (written into
   /// `weight_gradients`, as long as the weights; empty if not wanted) and inputs. Follows a forward() of the same
   /// lanes.
   void reverse(std::span<const float> weights, std::size_t lanes, Value output, std::span<float> weight_gradients);
@@ -93,7 +93,8 @@ class Workspace {
   std::vector<const ParameterInfo*> parameter_infos_;
   std::vector<char> has_gradient_;             // per node: its gradient holds something
   std::vector<std::vector<ConstBlock>> left_;  // per node: parts of its gradient that its consumers left elsewhere
-  std::unique_ptr<bool[]> accumulate_;
+  std::vector<char> has_parameter_gradient_;   // per parameter of the graph
+  std::unique_ptr<bool[]> accumulate_, accumulate_parameters_;
 };
 
 }  // namespace catena::nn

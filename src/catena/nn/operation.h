@@ -45,7 +45,8 @@ struct ForwardCall : Operands {
 };
 
 /// Adds ∂L/∂input and ∂L/∂parameter, given ∂L/∂output. A null pointer means that nobody wants that gradient;
-/// `accumulate[i]` false means that the gradient's memory holds nothing yet and is to be overwritten.
+/// `accumulate[i]` false means that the gradient's memory holds nothing yet and is to be overwritten; likewise
+/// `accumulate_parameters`.
 struct ReverseCall : Operands {
   ConstBlock output;
   Block saved;
@@ -53,7 +54,8 @@ struct ReverseCall : Operands {
   ConstBlock output_gradient;
   std::span<const Block> input_gradients;  // data null if not wanted
   std::span<const bool> accumulate;
-  std::span<float* const> parameter_gradients;  // null if not wanted; always added to
+  std::span<float* const> parameter_gradients;  // null if not wanted
+  std::span<const bool> accumulate_parameters;
 };
 
 /// Pushes tangents forward: output_tangent = Σ_i ∂output/∂input_i · input_tangent_i. A null input tangent is zero.

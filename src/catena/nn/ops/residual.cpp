@@ -79,8 +79,8 @@ void reverse(const ReverseCall& call) {
     if (gh.data != nullptr) kernels::product(wt, gu, nullptr, gh, gh);
   });
   if (call.parameter_gradients[0] != nullptr)
-    kernels::add_outer_product(gus, call.inputs[0], call.parameter_gradients[0]);
-  kernels::add_norm_sums(sums, call.parameter_gradients[1], call.parameter_gradients[2], call.parameter_gradients[3]);
+    kernels::outer_product(gus, call.inputs[0], call.parameter_gradients[0], call.accumulate_parameters[0]);
+  kernels::add_norm_sums(sums, cleared_gradient(call, 1), cleared_gradient(call, 2), cleared_gradient(call, 3));
 }
 
 void tangent(const TangentCall& call) {
