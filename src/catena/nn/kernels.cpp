@@ -82,6 +82,14 @@ void Multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate) {
   });
 }
 
+void MultiplyBoth(ConstBlock x, Block y, Block out, bool accumulate) {
+  for_vectors(x.features, x.lanes, [&](std::size_t f, std::size_t l) {
+    const V product = hn::Mul(load(x, f, l), load(y, f, l));
+    store(product, y, f, l);
+    store_or_add(product, out, f, l, accumulate);
+  });
+}
+
 void Scale(float alpha, ConstBlock x, Block out, bool accumulate) {
   const bool repeated = x.lanes == 1 && out.lanes > 1;
   for_vectors(out.features, out.lanes, [&](std::size_t f, std::size_t l) {
@@ -227,6 +235,7 @@ HWY_AFTER_NAMESPACE();
 namespace catena::nn {
 HWY_EXPORT(Activate);
 HWY_EXPORT(Multiply);
+HWY_EXPORT(MultiplyBoth);
 HWY_EXPORT(Scale);
 HWY_EXPORT(AddScaled);
 HWY_EXPORT(AddBlocks);
@@ -249,6 +258,9 @@ void activate(Activation f, ConstBlock x, ConstBlock e, Block y, Block slope) {
 }
 void multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate) {
   HWY_DYNAMIC_DISPATCH(Multiply)(x, y, out, accumulate);
+}
+void multiply_both(ConstBlock x, Block y, Block out, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(MultiplyBoth)(x, y, out, accumulate);
 }
 void scale(float alpha, ConstBlock x, Block out, bool accumulate) {
   HWY_DYNAMIC_DISPATCH(Scale)(alpha, x, out, accumulate);

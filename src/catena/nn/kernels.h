@@ -18,6 +18,8 @@ void activate(Activation f, ConstBlock x, ConstBlock e, Block y, Block slope);
 
 /// out = x·y, or out += x·y.
 void multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate);
+/// y ← x·y, and out = x·y or out += x·y; out may be x.
+void multiply_both(ConstBlock x, Block y, Block out, bool accumulate);
 /// out = α x, or out += α x. Blocks of the same size; x may have one lane only, which is then repeated.
 void scale(float alpha, ConstBlock x, Block out, bool accumulate);
 /// out_f = x_f + α y_f
