@@ -127,7 +127,7 @@ void bench_products(BenchContext& context) {
                            [&] { nn::kernels::product({weights.data(), width, width, 1, width}, x, nullptr, {}, y); },
                            [&] {
                              std::ranges::fill(weights, 0.0F);
-                             nn::kernels::add_outer_product(x, y, weights.data());
+                             nn::kernels::outer_product(x, y, weights.data(), true);
                            }});
   context.record("product_share.forward", turns.share(0, flops), "of peak", "W x, 50 × 50 times 50 × 128 lanes");
   context.record("product_share.transposed", turns.share(1, flops), "of peak", "Wᵀ g");

@@ -105,7 +105,7 @@ void check_case(const OperationCase& c, std::size_t lanes) {
   for (std::size_t f = 0; f < y.features; ++f) {
     for (std::size_t l = 0; l < y.lanes; ++l) seed(f, l) = w[f][l] = static_cast<float>(stream.normal());
   }
-  AlignedVector<float> gradient(trial.weights.size(), 0.0F);
+  AlignedVector<float> gradient(trial.weights.size(), std::numeric_limits<float>::quiet_NaN());  // to be overwritten
   workspace.reverse(trial.weights, lanes, trial.output, gradient);
   Operands moved = trial.operands;
   const auto derivative = [&](Z& place) {

@@ -57,8 +57,9 @@ TEST(Products, AgreeWithTheirSlowTwinForAllShapes) {
           }
           LaneBlock back(cols, lanes);
           kernels::product({a, cols, rows, 1, cols}, g, nullptr, {}, back);
-          AlignedVector<float> outer(rows * cols, 1.0F);
-          kernels::add_outer_product(g, x, outer.data());
+          AlignedVector<float> added(rows * cols, 1.0F), written(rows * cols, 1.0F);
+          kernels::outer_product(g, x, added.data(), true);
+          kernels::outer_product(g, x, written.data(), false);
           for (std::size_t k = 0; k < cols; ++k) {
             for (std::size_t l = 0; l < lanes; ++l) {
               double sum = 0, absolute = 0;
@@ -69,12 +70,13 @@ TEST(Products, AgreeWithTheirSlowTwinForAllShapes) {
               ASSERT_NEAR(back(k, l), sum, bound(rows, absolute));
             }
             for (std::size_t i = 0; i < rows; ++i) {
-              double sum = 1, absolute = 1;
+              double sum = 0, absolute = 1;
               for (std::size_t l = 0; l < lanes; ++l) {
                 sum += static_cast<double>(g(i, l)) * x(k, l);
                 absolute += std::abs(static_cast<double>(g(i, l)) * x(k, l));
               }
-              ASSERT_NEAR(outer[i * cols + k], sum, bound(lanes, absolute));
+              ASSERT_NEAR(added[i * cols + k], 1 + sum, bound(lanes, absolute));
+              ASSERT_NEAR(written[i * cols + k], sum, bound(lanes, absolute));
             }
           }
         }

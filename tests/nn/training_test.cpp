@@ -127,6 +127,25 @@ TEST(Workspace, GivesTheSameValuesWhenMemoryIsShared) {
   for (std::size_t l = 0; l < 90; ++l) EXPECT_EQ(a(0, l), b(0, l));
 }
 
+TEST(Workspace, GivesTheSameGradientsWhenReverseOverwritesWhatForwardKept) {
+  const Problem problem;
+  const auto weights = problem.graph.initial_weights(Streams(1));
+  Purpose once = Purpose::training();
+  once.reverse_once = true;
+  Workspace overwriting(problem.graph, 128, once), keeping(problem.graph, 128, Purpose::training());
+  std::vector<AlignedVector<float>> gradients;
+  for (Workspace* workspace : {&overwriting, &keeping}) {
+    gradients.emplace_back(weights.size(), 0.0F);
+    for (std::int64_t round = 0; round < 2; ++round) {  // nothing of the first round is left for the second
+      problem.fill(Streams(2), round)(*workspace, 0, 100, 0);
+      workspace->forward(weights, 100);
+      std::fill_n(workspace->gradient(problem.loss, 100).data, 100, 1.0F);
+      workspace->reverse(weights, 100, problem.loss, gradients.back());
+    }
+  }
+  EXPECT_EQ(gradients[0], gradients[1]);
+}
+
 TEST(Workspace, ReplaysOnlyWhatDependsOnAChangedInput) {
   const Problem problem(Lanes::one());
   const auto weights = problem.graph.initial_weights(Streams(1));

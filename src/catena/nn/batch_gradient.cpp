@@ -16,7 +16,9 @@ BatchGradient::BatchGradient(const Graph& graph, Value loss, std::size_t largest
       stride_(graph.parameter_count()) {
   CATENA_ASSERT(graph.node(loss).features == 1 && graph.node(loss).lanes == Lanes::each());
   CATENA_ASSERT(largest_batch > 0);
-  for (int i = 0; i < parallel_.threads(); ++i) workspaces_.emplace_back(graph, block_lanes, Purpose::training());
+  Purpose purpose = Purpose::training();
+  purpose.reverse_once = true;
+  for (int i = 0; i < parallel_.threads(); ++i) workspaces_.emplace_back(graph, block_lanes, purpose);
   const std::size_t blocks = (largest_batch + block_lanes - 1) / block_lanes;
   block_gradients_.assign(blocks * stride_, 0.0F);
   block_losses_.assign(blocks, 0.0);
@@ -49,7 +51,6 @@ double BatchGradient::run(std::span<const float> weights, std::size_t batch, con
     const Block seeds = workspace.gradient(loss_, lanes);
     std::fill_n(seeds.data, lanes, seed);
     const std::span<float> gradient(block_gradients_.data() + block * stride_, stride_);
-    std::ranges::fill(gradient, 0.0F);
     workspace.reverse(weights, lanes, loss_, gradient);
   });
   double total = 0;

@@ -4,6 +4,7 @@
 
 #include "catena/core/check.h"
 #include "catena/nn/flush_denormals.h"
+#include "catena/nn/kernels.h"
 
 namespace catena::nn {
 
@@ -35,6 +36,13 @@ class Arena {
     }
     pieces_.push_back({take(floats), padded_lanes(floats), until});
     return pieces_.back().offset;
+  }
+
+  /// What take_until() gave lives longer.
+  void keep_until(std::size_t offset, std::size_t until) {
+    for (Piece& piece : pieces_) {
+      if (piece.offset == offset) piece.until = until;
+    }
   }
 
   void forget() { pieces_.clear(); }
@@ -81,8 +89,10 @@ std::vector<Inside> places_inside(std::span<const Node> nodes) {
 
 }  // namespace
 
-Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpose) : graph_(&graph), capacity_(lanes) {
+Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpose)
+    : graph_(&graph), capacity_(lanes), reverse_once_(purpose.reverse_once) {
   CATENA_ASSERT(lanes > 0);
+  CATENA_ASSERT(!reverse_once_ || purpose.tangents_of.empty());
   const auto nodes = graph.nodes();
   const std::size_t count = nodes.size();
   wants_gradient_.assign(count, false);
@@ -153,12 +163,23 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     const bool stays = nodes[i].operation == nullptr || last_use[i] == count;
     gradient[i] = stays ? arena.take(size) : 0;
   }
+  // In place, a gradient needs no memory of its own that a store would have to wait for. Not where the caller wrote the
+  // output's gradient, who may want to use it again, and not within a concatenation's.
+  const auto takes_the_place = [&](std::size_t i, std::size_t user) {
+    const Node& node = nodes[user];
+    return node.reverse_in_place && std::ranges::count(node.inputs, static_cast<int>(i)) == 1 &&
+           node.inputs[0] == static_cast<int>(i) && nodes[i].features == node.features &&
+           nodes[i].lanes == node.lanes && last_use[user] != count && inside[user].whole < 0;
+  };
   for (std::size_t user = count; user-- > 0;) {  // first written when its last consumer is replayed
     for (std::size_t i = 0; i < user; ++i) {
       if (!wants_gradient_[i] || last_use[i] != user || nodes[i].operation == nullptr) continue;
       const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
       if (inside[i].whole >= 0) {
         gradient[i] = gradient[user] + inside[i].first_feature * stride;  // the whole's came first
+      } else if (takes_the_place(i, user)) {
+        gradient[i] = gradient[user];
+        arena.keep_until(gradient[i], count - begins[i]);
       } else {
         gradient[i] = arena.take_until(nodes[i].features * stride, count - user, count - begins[i]);
       }
@@ -200,7 +221,15 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
   parameter_gradients_.resize(parameter_indices_.size());
   for (const int p : parameter_indices_) parameter_infos_.push_back(&graph.parameters()[static_cast<std::size_t>(p)]);
   has_gradient_.assign(count, 0);
+  left_.resize(count);
+  for (const Node& node : nodes) {
+    if (!reverse_once_ || node.leaves.input < 0) continue;
+    auto& left = left_[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(node.leaves.input)])];
+    left.reserve(left.capacity() + 1);
+  }
+  has_parameter_gradient_.assign(graph.parameters().size(), 0);
   accumulate_ = std::make_unique<bool[]>(operand_nodes_.size());
+  accumulate_parameters_ = std::make_unique<bool[]>(parameter_indices_.size());
 }
 
 Block Workspace::block(const std::vector<Place>& places, int node, std::size_t lanes) const {
@@ -246,7 +275,8 @@ void Workspace::bind(std::span<const float> weights, std::size_t lanes) {
 void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed) {
   const FlushDenormals mode;
   bind(weights, lanes);
-  CATENA_ASSERT(keeps_values_ || changed == all_inputs);
+  CATENA_ASSERT((keeps_values_ && !reverse_once_) || changed == all_inputs);
+  reversed_ = false;
   for (const Step& step : steps_) {
     const Node& node = graph_->nodes()[static_cast<std::size_t>(step.node)];
     if ((node.depends_on & changed) == 0 && changed != all_inputs) continue;
@@ -255,35 +285,71 @@ void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::
   }
 }
 
+/// Adds what was left elsewhere to a node's gradient.
+void Workspace::collect_gradient(int node, std::size_t lanes) {
+  const auto i = static_cast<std::size_t>(node);
+  if (left_[i].empty()) return;
+  kernels::add_blocks(left_[i], block(gradients_, node, lanes), has_gradient_[i] != 0);
+  has_gradient_[i] = 1;
+}
+
 void Workspace::reverse(std::span<const float> weights, std::size_t lanes, Value output,
                         std::span<float> weight_gradients) {
   const FlushDenormals mode;
+  CATENA_ASSERT(!reversed_);
+  reversed_ = reverse_once_;
   bind(weights, lanes);
   for (std::size_t k = 0; k < parameter_indices_.size(); ++k) {
     const bool wanted = !weight_gradients.empty() && parameter_infos_[k]->trainable;
     parameter_gradients_[k] = wanted ? weight_gradients.data() + parameter_infos_[k]->offset : nullptr;
   }
+  std::ranges::fill(has_parameter_gradient_, char{0});
   std::ranges::fill(has_gradient_, char{0});
   has_gradient_[static_cast<std::size_t>(output.node)] = 1;
+  for (auto& left : left_) left.clear();
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     const auto i = static_cast<std::size_t>(step->node);
-    if (!step->needs_reverse || !has_gradient_[i]) continue;
+    if (!step->needs_reverse) continue;
+    collect_gradient(step->node, lanes);
+    if (!has_gradient_[i]) continue;
     const Node& node = graph_->nodes()[i];
     for (std::size_t k = step->first_operand; k < step->first_operand + step->operands; ++k) {
       const auto input = static_cast<std::size_t>(operand_nodes_[k]);
+      if (reverse_once_ && static_cast<int>(k - step->first_operand) == node.leaves.input) {
+        const std::size_t row = node.leaves.first_row;
+        if (operand_gradients_[k].data != nullptr) {
+          left_[input].push_back(saved(step->node, lanes).slice_features(row, row + operand_gradients_[k].features));
+        }
+        continue;
+      }
       // The same node may stand twice among the operands: its second contribution is added to the first.
       accumulate_[k] = has_gradient_[input] != 0;
       if (operand_gradients_[k].data != nullptr) has_gradient_[input] = 1;
     }
-    node.operation->reverse({operands(*step, lanes), block(values_, step->node, lanes), saved(step->node, lanes),
-                             block(gradients_, step->node, lanes),
-                             std::span(operand_gradients_).subspan(step->first_operand, step->operands),
-                             std::span<const bool>(accumulate_.get() + step->first_operand, step->operands),
-                             std::span(parameter_gradients_).subspan(step->first_parameter, step->parameters)});
+    // The first to write a parameter's gradient overwrites it: nobody need clear it before.
+    for (std::size_t k = step->first_parameter; k < step->first_parameter + step->parameters; ++k) {
+      char& written = has_parameter_gradient_[static_cast<std::size_t>(parameter_indices_[k])];
+      accumulate_parameters_[k] = written != 0;
+      if (parameter_gradients_[k] != nullptr) written = 1;
+    }
+    node.operation->reverse(
+        {operands(*step, lanes), block(values_, step->node, lanes), saved(step->node, lanes), reverse_once_,
+         block(gradients_, step->node, lanes),
+         std::span(operand_gradients_).subspan(step->first_operand, step->operands),
+         std::span<const bool>(accumulate_.get() + step->first_operand, step->operands),
+         std::span(parameter_gradients_).subspan(step->first_parameter, step->parameters),
+         std::span<const bool>(accumulate_parameters_.get() + step->first_parameter, step->parameters)});
+  }
+  // Constants, and what the output does not depend on.
+  for (std::size_t p = 0; p < has_parameter_gradient_.size() && !weight_gradients.empty(); ++p) {
+    if (has_parameter_gradient_[p] != 0) continue;
+    const ParameterInfo& info = graph_->parameters()[p];
+    std::ranges::fill(weight_gradients.subspan(info.offset, info.size()), 0.0F);
   }
   // An input whose gradient was wanted but that the output does not depend on: zero, not what was left there.
   for (const int input : graph_->inputs()) {
     const auto i = static_cast<std::size_t>(input);
+    collect_gradient(input, lanes);
     if (!wants_gradient_[i] || has_gradient_[i]) continue;
     const Block gradient = block(gradients_, input, lanes);
     std::fill_n(gradient.data, gradient.features * gradient.stride, 0.0F);

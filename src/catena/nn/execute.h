@@ -18,6 +18,7 @@ struct Purpose {
   bool keep_values = false;  // every node's value can be read after forward(), and forward() may be partial
   std::vector<Value> input_gradients = {};  // inputs whose gradients are wanted
   std::vector<Value> tangents_of = {};      // inputs that tangents start from
+  bool reverse_once = false;  // every forward() is complete and reversed once at most: what it kept may be overwritten
 
   /// Values of inputs and of nodes that nothing consumes; the others share memory, which then stays in the cache.
   static Purpose inference() { return {}; }
@@ -45,7 +46,7 @@ class Workspace {
   /// last call, for which values must be kept.
   void forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed = all_inputs);
 
-  /// From ∂L/∂output, written into gradient(output) by the caller, to the gradients of parameters (added to
+  /// From ∂L/∂output, written into gradient(output) by the caller, to the gradients of parameters (written into
   /// `weight_gradients`, as long as the weights; empty if not wanted) and inputs. Follows a forward() of the same
   /// lanes.
   void reverse(std::span<const float> weights, std::size_t lanes, Value output, std::span<float> weight_gradients);
@@ -69,11 +70,14 @@ class Workspace {
   Block saved(int node, std::size_t lanes) const;
   Operands operands(const Step& step, std::size_t lanes) const;
   void bind(std::span<const float> weights, std::size_t lanes);
+  void collect_gradient(int node, std::size_t lanes);
 
   const Graph* graph_;
   std::size_t capacity_;
   bool derivatives_ = false;
   bool keeps_values_ = false;
+  bool reverse_once_;
+  bool reversed_ = false;  // what the last forward() kept may have been overwritten
   AlignedVector<float> memory_;
   std::vector<Place> values_, gradients_, tangents_, saved_;
   float *scratch_ = nullptr, *scratch_rows_ = nullptr;
@@ -87,8 +91,10 @@ class Workspace {
   std::vector<const float*> parameter_values_;
   std::vector<float*> parameter_gradients_;
   std::vector<const ParameterInfo*> parameter_infos_;
-  std::vector<char> has_gradient_;  // per node: its gradient holds something
-  std::unique_ptr<bool[]> accumulate_;
+  std::vector<char> has_gradient_;             // per node: its gradient holds something
+  std::vector<std::vector<ConstBlock>> left_;  // per node: parts of its gradient that its consumers left elsewhere
+  std::vector<char> has_parameter_gradient_;   // per parameter of the graph
+  std::unique_ptr<bool[]> accumulate_, accumulate_parameters_;
 };
 
 }  // namespace catena::nn

@@ -52,6 +52,8 @@ Value Graph::apply(std::string_view operation, std::vector<Value> inputs, std::v
   node.saved_features = shape.saved_features;
   node.scratch = shape.scratch;
   node.scratch_features = shape.scratch_features;
+  node.reverse_in_place = shape.reverse_in_place;
+  node.leaves = shape.leaves;
   nodes_.push_back(std::move(node));
   return {static_cast<int>(nodes_.size()) - 1};
 }

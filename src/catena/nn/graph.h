@@ -62,6 +62,12 @@ struct ParameterInfo {
 /// Constants of one node: what a slice begins at, how many columns a per-lane matrix has, ….
 using Attributes = std::vector<double>;
 
+/// Where a reverse pass leaves the gradient of one of its inputs.
+struct Leaves {
+  int input = -1;             // none
+  std::size_t first_row = 0;  // of what the node keeps from its forward pass
+};
+
 struct Node {
   const Operation* operation = nullptr;  // null: an input
   std::vector<int> inputs;
@@ -72,8 +78,10 @@ struct Node {
   std::size_t saved_features = 0;    // floats per lane kept from the forward pass for derivatives
   std::size_t scratch = 0;           // floats of memory in all
   std::size_t scratch_features = 0;  // floats of memory per lane
-  std::uint64_t depends_on = 0;      // bit i: depends on the i-th input
-  std::string name;                  // inputs only
+  bool reverse_in_place = false;     // the gradient of the first input may be written where the output's stands
+  Leaves leaves;  // where what was kept may be overwritten: this gradient, for the engine to add from there
+  std::uint64_t depends_on = 0;  // bit i: depends on the i-th input
+  std::string name;              // inputs only
 };
 
 /// The recording. Values are appended in the order in which they will be computed.

@@ -82,6 +82,14 @@ void Multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate) {
   });
 }
 
+void MultiplyBoth(ConstBlock x, Block y, Block out, bool accumulate) {
+  for_vectors(x.features, x.lanes, [&](std::size_t f, std::size_t l) {
+    const V product = hn::Mul(load(x, f, l), load(y, f, l));
+    store(product, y, f, l);
+    store_or_add(product, out, f, l, accumulate);
+  });
+}
+
 void Scale(float alpha, ConstBlock x, Block out, bool accumulate) {
   const bool repeated = x.lanes == 1 && out.lanes > 1;
   for_vectors(out.features, out.lanes, [&](std::size_t f, std::size_t l) {
@@ -94,6 +102,30 @@ void AddScaled(ConstBlock x, float alpha, ConstBlock y, Block out) {
   for_vectors(x.features, x.lanes, [&](std::size_t f, std::size_t l) {
     store(hn::MulAdd(splat(alpha), load(y, f, l), load(x, f, l)), out, f, l);
   });
+}
+
+/// K vectors from lane l of feature f.
+template <int K>
+HWY_INLINE void add_vectors(std::span<const ConstBlock> x, const Block& out, bool accumulate, std::size_t f,
+                            std::size_t l) {
+  const std::size_t n = hn::Lanes(D());
+  V sums[K];
+  for (std::size_t k = 0; k < K; ++k) sums[k] = load(x[0], f, l + k * n);
+  for (const ConstBlock& block : x.subspan(1)) {
+    const float* row = block.data + f * block.stride + l;
+    for (std::size_t k = 0; k < K; ++k) sums[k] = hn::Add(sums[k], hn::Load(D(), row + k * n));
+  }
+  for (std::size_t k = 0; k < K; ++k) store_or_add(sums[k], out, f, l + k * n, accumulate);
+}
+
+void AddBlocks(std::span<const ConstBlock> x, const Block& out, bool accumulate) {
+  const std::size_t n = hn::Lanes(D());
+  const std::size_t end = padded_lanes(out.lanes);
+  for (std::size_t f = 0; f < out.features; ++f) {
+    std::size_t l = 0;
+    for (; l + 4 * n <= end; l += 4 * n) add_vectors<4>(x, out, accumulate, f, l);
+    for (; l < end; l += n) add_vectors<1>(x, out, accumulate, f, l);
+  }
 }
 
 void FillRows(const float* values, Block out) {
@@ -203,8 +235,10 @@ HWY_AFTER_NAMESPACE();
 namespace catena::nn {
 HWY_EXPORT(Activate);
 HWY_EXPORT(Multiply);
+HWY_EXPORT(MultiplyBoth);
 HWY_EXPORT(Scale);
 HWY_EXPORT(AddScaled);
+HWY_EXPORT(AddBlocks);
 HWY_EXPORT(FillRows);
 HWY_EXPORT(AddBias);
 HWY_EXPORT(AddRowSums);
@@ -225,11 +259,17 @@ void activate(Activation f, ConstBlock x, ConstBlock e, Block y, Block slope) {
 void multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate) {
   HWY_DYNAMIC_DISPATCH(Multiply)(x, y, out, accumulate);
 }
+void multiply_both(ConstBlock x, Block y, Block out, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(MultiplyBoth)(x, y, out, accumulate);
+}
 void scale(float alpha, ConstBlock x, Block out, bool accumulate) {
   HWY_DYNAMIC_DISPATCH(Scale)(alpha, x, out, accumulate);
 }
 void add_scaled(ConstBlock x, float alpha, ConstBlock y, Block out) {
   HWY_DYNAMIC_DISPATCH(AddScaled)(x, alpha, y, out);
+}
+void add_blocks(std::span<const ConstBlock> x, const Block& out, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(AddBlocks)(x, out, accumulate);
 }
 void fill_rows(const float* values, Block out) { HWY_DYNAMIC_DISPATCH(FillRows)(values, out); }
 void add_bias(ConstBlock x, const float* bias, Block out) { HWY_DYNAMIC_DISPATCH(AddBias)(x, bias, out); }

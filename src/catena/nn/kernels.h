@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include "catena/core/array.h"
 
@@ -17,10 +18,14 @@ void activate(Activation f, ConstBlock x, ConstBlock e, Block y, Block slope);
 
 /// out = x·y, or out += x·y.
 void multiply(ConstBlock x, ConstBlock y, Block out, bool accumulate);
+/// y ← x·y, and out = x·y or out += x·y; out may be x.
+void multiply_both(ConstBlock x, Block y, Block out, bool accumulate);
 /// out = α x, or out += α x. Blocks of the same size; x may have one lane only, which is then repeated.
 void scale(float alpha, ConstBlock x, Block out, bool accumulate);
 /// out_f = x_f + α y_f
 void add_scaled(ConstBlock x, float alpha, ConstBlock y, Block out);
+/// out = Σ x, or out += Σ x: the x one after the other, and then what was there.
+void add_blocks(std::span<const ConstBlock> x, const Block& out, bool accumulate);
 /// Every lane of feature f = values[f].
 void fill_rows(const float* values, Block out);
 /// out_fl = x_fl + b_f

@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include "catena/nn/simd_math-inl.h"
+#include "catena/nn/sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace catena::nn::HWY_NAMESPACE {
@@ -40,33 +41,40 @@ struct Row {
   HWY_INLINE void next() { at += stride; }
 };
 
+/// Stores wait for lines that are not in the first cache; a loop that is busy with arithmetic has the time to ask for
+/// them.
+HWY_INLINE void fetch_to_write(const float* line) { __builtin_prefetch(line, 1); }
+
 template <int K, bool keep>
 HWY_NOINLINE void gelu_add_chunk(const ConstBlock& u_block, const float* b, const ConstBlock& h_block,
-                                 const Block& r_block, const Block& slope_block, std::size_t first) {
+                                 const Block& r_block, const Block& slope_block, const Block& next_block,
+                                 std::size_t first) {
   const D d;
   const std::size_t n = hn::Lanes(d);
   Row<const float> u(u_block, first), h(h_block, first);
-  Row<float> r(r_block, first), slopes(slope_block, first);
+  Row<float> r(r_block, first), slopes(slope_block, first), next(next_block, first);
   const Gelu gelu;
   for (std::size_t i = 0; i < u_block.features; ++i) {
     const V bias = splat(b[i]);
     for (int k = 0; k < K; ++k) {
       const std::size_t l = static_cast<std::size_t>(k) * n;
+      fetch_to_write(next.at + l);
       V slope;
       const V y = gelu(hn::Add(hn::Load(d, u.at + l), bias), keep ? &slope : nullptr);
       if constexpr (keep) hn::Store(slope, d, slopes.at + l);
       hn::Store(hn::Add(y, hn::Load(d, h.at + l)), d, r.at + l);
     }
-    u.next(), h.next(), r.next();
+    u.next(), h.next(), r.next(), next.next();
     if constexpr (keep) slopes.next();
   }
 }
 
-void GeluAdd(const ConstBlock& u, const float* b, const ConstBlock& h, const Block& r, const Block& slope) {
+void GeluAdd(const ConstBlock& u, const float* b, const ConstBlock& h, const Block& r, const Block& slope,
+             const Block& next) {
   for_chunks<chunk_vectors>(u.lanes, [&](auto width, std::size_t first) {
     constexpr int K = decltype(width)::value;
-    if (slope.data != nullptr) return gelu_add_chunk<K, true>(u, b, h, r, slope, first);
-    return gelu_add_chunk<K, false>(u, b, h, r, slope, first);
+    if (slope.data != nullptr) return gelu_add_chunk<K, true>(u, b, h, r, slope, next, first);
+    return gelu_add_chunk<K, false>(u, b, h, r, slope, next, first);
   });
 }
 
@@ -228,10 +236,15 @@ void NormaliseReverse(const NormReverseCall& call) {
 
 void AddNormSums(const NormSums& sums, float* b, float* gamma, float* beta) {
   const D d;
+  const hn::FixedTag<float, 4> four;
   const auto collect = [&](const float* partial, float* to) {
     if (to == nullptr) return;
-    for (std::size_t i = 0; i < sums.features; ++i)
-      to[i] += hn::GetLane(hn::SumOfLanes(d, hn::Load(d, partial + i * 16)));
+    const auto at = [&](std::size_t i) { return hn::Load(d, partial + i * 16); };
+    std::size_t i = 0;
+    for (; i + 4 <= sums.features; i += 4) {
+      hn::StoreU(hn::Add(hn::LoadU(four, to + i), four_sums(at(i), at(i + 1), at(i + 2), at(i + 3))), four, to + i);
+    }
+    for (; i < sums.features; ++i) to[i] += hn::GetLane(hn::SumOfLanes(d, at(i)));
   };
   collect(sums.b, b);
   collect(sums.gamma, gamma);
@@ -282,8 +295,9 @@ HWY_EXPORT(NormaliseTangent);
 
 namespace kernels {
 
-void gelu_add(const ConstBlock& u, const float* b, const ConstBlock& h, const Block& r, const Block& slope) {
-  HWY_DYNAMIC_DISPATCH(GeluAdd)(u, b, h, r, slope);
+void gelu_add(const ConstBlock& u, const float* b, const ConstBlock& h, const Block& r, const Block& slope,
+              const Block& next) {
+  HWY_DYNAMIC_DISPATCH(GeluAdd)(u, b, h, r, slope, next);
 }
 void normalise(const NormCall& call) { HWY_DYNAMIC_DISPATCH(Normalise)(call); }
 void normalise_reverse(const NormReverseCall& call) { HWY_DYNAMIC_DISPATCH(NormaliseReverse)(call); }

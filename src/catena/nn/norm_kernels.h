@@ -9,8 +9,10 @@
 
 namespace catena::nn::kernels {
 
-/// r = gelu(u + b) + h and slope = gelu'(u + b), unless null. r may be u.
-void gelu_add(const ConstBlock& u, const float* b, const ConstBlock& h, const Block& r, const Block& slope);
+/// r = gelu(u + b) + h and slope = gelu'(u + b), unless null. r may be u. `next` is what the caller writes next: it is
+/// fetched into the first cache meanwhile.
+void gelu_add(const ConstBlock& u, const float* b, const ConstBlock& h, const Block& r, const Block& slope,
+              const Block& next);
 
 /// y = γ x̂ + β with x̂ = (r − mean)/√(variance + ε) over the features of each lane. Keeps x̂ and 1/√(variance + ε)
 /// unless null. y may be r.
@@ -36,7 +38,7 @@ struct NormSums {
 };
 
 /// The reverse of both, from g = ∂L/∂y; without slope, u is r. Gradients with null data are not wanted; `add_*` says
-/// whether to add or to write.
+/// whether to add or to write. The gradient of r may take the place of g, that of u the place of the slope.
 struct NormReverseCall {
   ConstBlock g, slope, normalised, inverse_deviation;
   const float* gamma;

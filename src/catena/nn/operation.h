@@ -22,6 +22,8 @@ struct ShapeCall {
   std::size_t saved_features = 0;
   std::size_t scratch = 0;           // floats in all
   std::size_t scratch_features = 0;  // floats per lane
+  bool reverse_in_place = false;     // see Node
+  Leaves leaves{};                   // see Node
 };
 
 /// What every replay of a node on a block sees. Blocks carry the number of lanes that count; memory up to the next
@@ -43,14 +45,17 @@ struct ForwardCall : Operands {
 };
 
 /// Adds ∂L/∂input and ∂L/∂parameter, given ∂L/∂output. A null pointer means that nobody wants that gradient;
-/// `accumulate[i]` false means that the gradient's memory holds nothing yet and is to be overwritten.
+/// `accumulate[i]` false means that the gradient's memory holds nothing yet and is to be overwritten; likewise
+/// `accumulate_parameters`.
 struct ReverseCall : Operands {
   ConstBlock output;
-  ConstBlock saved;
+  Block saved;
+  bool saved_is_free;  // nobody reads `saved` after this call: it may be overwritten, and Node::leaves is expected
   ConstBlock output_gradient;
   std::span<const Block> input_gradients;  // data null if not wanted
   std::span<const bool> accumulate;
-  std::span<float* const> parameter_gradients;  // null if not wanted; always added to
+  std::span<float* const> parameter_gradients;  // null if not wanted
+  std::span<const bool> accumulate_parameters;
 };
 
 /// Pushes tangents forward: output_tangent = Σ_i ∂output/∂input_i · input_tangent_i. A null input tangent is zero.

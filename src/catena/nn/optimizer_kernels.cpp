@@ -37,12 +37,15 @@ void AdamStepKernel(const kernels::AdamStep& s, std::span<const float> gradient,
 double SumOfSquares(std::span<const float> values) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> half;
-  auto sum = hn::Zero(d);
-  for (std::size_t i = 0; i < values.size(); i += hn::Lanes(d)) {
-    const auto v = hn::PromoteTo(d, hn::Load(half, &values[i]));
-    sum = hn::MulAdd(v, v, sum);
+  const std::size_t n = hn::Lanes(d);
+  auto even = hn::Zero(d), odd = hn::Zero(d);  // two chains: one alone would wait for its own last sum
+  for (std::size_t i = 0; i < values.size(); i += 2 * n) {
+    const auto a = hn::PromoteTo(d, hn::Load(half, &values[i]));
+    const auto b = hn::PromoteTo(d, hn::Load(half, &values[i + n]));
+    even = hn::MulAdd(a, a, even);
+    odd = hn::MulAdd(b, b, odd);
   }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
 }
 
 void SumParts(std::span<const float* const> parts, std::size_t begin, std::size_t end, float* sum) {

@@ -14,7 +14,7 @@ void adam_step(const AdamStep& step, std::span<const float> gradient, std::span<
                std::span<const float> decay, std::span<float> weights, std::span<float> mean, std::span<float> square,
                std::span<float> averaged);
 
-/// Σ g², in doubles.
+/// Σ g², in doubles; a multiple of 16 values.
 double sum_of_squares(std::span<const float> values);
 
 /// sum[i] = Σ_k parts[k][i] in the order of k, for i in [begin, end); end and begin are multiples of 16.

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include "catena/nn/register_tile-inl.h"
+#include "catena/nn/sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace catena::nn::HWY_NAMESPACE {
@@ -115,28 +116,9 @@ void Product(const Coefficients& a, const ConstBlock& x, const float* b, const C
   });
 }
 
-/// The sums of four vectors as four lanes: halves are added pairwise while the vectors are interleaved.
-HWY_INLINE hn::Vec<hn::FixedTag<float, 4>> four_sums(V a, V b, V c, V e) {
-  const D d;
-  const hn::Repartition<double, D> d64;
-  const auto join = [&](V p, V q) { return hn::Add(hn::InterleaveLower(d, p, q), hn::InterleaveUpper(d, p, q)); };
-  const auto ab = hn::BitCast(d64, join(a, b));  // (a₀+a₂, b₀+b₂, a₁+a₃, b₁+b₃) in every 128 bits
-  const auto ce = hn::BitCast(d64, join(c, e));
-  V sums = hn::Add(hn::BitCast(d, hn::InterleaveLower(d64, ab, ce)), hn::BitCast(d, hn::InterleaveUpper(d64, ab, ce)));
-#if HWY_TARGET <= HWY_AVX3
-  const auto half = hn::Add(hn::LowerHalf(hn::Half<D>(), sums), hn::UpperHalf(hn::Half<D>(), sums));
-  const hn::Half<hn::Half<D>> quarter;
-  return hn::Add(hn::LowerHalf(quarter, half), hn::UpperHalf(quarter, half));
-#elif HWY_TARGET <= HWY_AVX2
-  return hn::Add(hn::LowerHalf(hn::Half<D>(), sums), hn::UpperHalf(hn::Half<D>(), sums));
-#else
-  return sums;
-#endif
-}
-
-/// w[r·step + c] += Σ_l g_rl x_cl for R rows of g and C of x.
+/// w[r·step + c] (+)= Σ_l g_rl x_cl for R rows of g and C of x.
 template <int R, int C>
-HWY_NOINLINE void dots_tile(const ConstBlock& g, const ConstBlock& x, float* w, std::size_t step) {
+HWY_NOINLINE void dots_tile(const ConstBlock& g, const ConstBlock& x, float* w, std::size_t step, bool accumulate) {
   const D d;
   const std::size_t n = hn::Lanes(d);
   Tile<R, C> sums;
@@ -161,12 +143,15 @@ HWY_NOINLINE void dots_tile(const ConstBlock& g, const ConstBlock& x, float* w, 
     hn::Store(four_sums(at(0), at(1), at(2), at(3)), hn::FixedTag<float, 4>(), totals + i);
   }
   for (std::size_t r = 0; r < R; ++r) {
-    for (std::size_t c = 0; c < C; ++c) w[r * step + c] += totals[r * C + c];
+    for (std::size_t c = 0; c < C; ++c) {
+      float& to = w[r * step + c];
+      to = accumulate ? to + totals[r * C + c] : totals[r * C + c];
+    }
   }
 }
 
 /// Columns [first, x.features) of w by dots along the lanes.
-void outer_by_dots(const ConstBlock& g, const ConstBlock& x, std::size_t first, float* w) {
+void outer_by_dots(const ConstBlock& g, const ConstBlock& x, std::size_t first, float* w, bool accumulate) {
   for_even_pieces(x.features - first, tile_vectors, [&](std::size_t column, std::size_t width) {
     const std::size_t k = first + column;
     with_constant<tile_vectors>(static_cast<int>(width), [&](auto c) {
@@ -174,7 +159,7 @@ void outer_by_dots(const ConstBlock& g, const ConstBlock& x, std::size_t first, 
       for_even_pieces(g.features, tile_rows(C), [&](std::size_t i, std::size_t height) {
         with_constant<tile_rows(C)>(static_cast<int>(height), [&](auto r) {
           dots_tile<decltype(r)::value, C>(g.slice_features(i, i + height), x.slice_features(k, k + width),
-                                           w + i * x.features + k, x.features);
+                                           w + i * x.features + k, x.features, accumulate);
         });
       });
     });
@@ -213,8 +198,8 @@ HWY_INLINE void turn_sixteen_by_four(const float* from, std::size_t stride, floa
   hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * width);
 }
 
-void AddOuterProduct(const ConstBlock& g, const ConstBlock& x, float* w) {
-  if (g.features < turned_least) return outer_by_dots(g, x, 0, w);
+void OuterProduct(const ConstBlock& g, const ConstBlock& x, float* w, bool accumulate) {
+  if (g.features < turned_least) return outer_by_dots(g, x, 0, w, accumulate);
   HWY_ALIGN float turned[turned_lanes * turned_vectors * 16];
   const std::size_t vectors = x.features / 16;
   for (std::size_t first = 0; first < g.lanes; first += turned_lanes) {
@@ -226,24 +211,20 @@ void AddOuterProduct(const ConstBlock& g, const ConstBlock& x, float* w) {
           turn_sixteen_by_four(from + l, x.stride, turned + l * width * 16 + c * 16, width * 16);
       }
       float* to = w + vector * 16;
-      const ColumnCall call{{g.data + first, g.features, lanes, g.stride, 1},
-                            turned,
-                            width * 16,
-                            nullptr,
-                            to,
-                            x.features,
-                            to,
-                            x.features};
+      const ColumnCall call{{g.data + first, g.features, lanes, g.stride, 1}, turned,     width * 16, nullptr,
+                            accumulate || first > 0 ? to : nullptr,           x.features, to,         x.features};
       with_constant<turned_vectors>(static_cast<int>(width),
                                     [&](auto c) { multiply_columns<decltype(c)::value>(call); });
     });
   }
-  outer_by_dots(g, x, vectors * 16, w);
+  outer_by_dots(g, x, vectors * 16, w, accumulate);
 }
 
 #else
 
-void AddOuterProduct(const ConstBlock& g, const ConstBlock& x, float* w) { outer_by_dots(g, x, 0, w); }
+void OuterProduct(const ConstBlock& g, const ConstBlock& x, float* w, bool accumulate) {
+  outer_by_dots(g, x, 0, w, accumulate);
+}
 
 #endif
 
@@ -253,15 +234,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace catena::nn {
 HWY_EXPORT(Product);
-HWY_EXPORT(AddOuterProduct);
+HWY_EXPORT(OuterProduct);
 
 namespace kernels {
 
 void product(const Coefficients& a, const ConstBlock& x, const float* b, const ConstBlock& z, const Block& y) {
   HWY_DYNAMIC_DISPATCH(Product)(a, x, b, z, y);
 }
-void add_outer_product(const ConstBlock& g, const ConstBlock& x, float* w) {
-  HWY_DYNAMIC_DISPATCH(AddOuterProduct)(g, x, w);
+void outer_product(const ConstBlock& g, const ConstBlock& x, float* w, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(OuterProduct)(g, x, w, accumulate);
 }
 
 }  // namespace kernels

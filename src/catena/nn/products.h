@@ -22,7 +22,7 @@ struct Coefficients {
 /// stored before has reached the cache (no store forwarding), which costs a residual layer speed.
 void product(const Coefficients& a, const ConstBlock& x, const float* b, const ConstBlock& z, const Block& y);
 
-/// w_ik += Σ_l g_il x_kl over exactly the lanes that count; w is row-major [g.features × x.features].
-void add_outer_product(const ConstBlock& g, const ConstBlock& x, float* w);
+/// w_ik = Σ_l g_il x_kl, or w_ik += …, over exactly the lanes that count; w is row-major [g.features × x.features].
+void outer_product(const ConstBlock& g, const ConstBlock& x, float* w, bool accumulate);
 
 }  // namespace catena::nn::kernels

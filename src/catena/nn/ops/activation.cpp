@@ -15,6 +15,8 @@ void shape(ShapeCall& call) {
   for (const Node* input : call.inputs) expect_features("activation", input, call.inputs[0]->features);
   call.features = call.inputs[0]->features;
   call.saved_features = call.features;
+  call.reverse_in_place = true;
+  if (call.inputs.size() == 2) call.leaves = {1, 0};
 }
 
 template <Activation f>
@@ -24,7 +26,12 @@ void forward(const ForwardCall& call) {
 }
 
 void reverse(const ReverseCall& call) {
-  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+  if (call.inputs.size() == 2 && call.saved_is_free) {  // ∂L/∂e = ∂L/∂x is left where f' stood
+    const Block gx = call.input_gradients[0];
+    if (gx.data == nullptr) return kernels::multiply(call.output_gradient, call.saved, call.saved, false);
+    return kernels::multiply_both(call.output_gradient, call.saved, gx, call.accumulate[0]);
+  }
+  for (std::size_t i = call.inputs.size(); i-- > 0;) {  // the first comes last: it may take the output gradient's place
     if (call.input_gradients[i].data == nullptr) continue;
     kernels::multiply(call.output_gradient, call.saved, call.input_gradients[i], call.accumulate[i]);
   }

@@ -29,10 +29,9 @@ void dense_reverse(const ReverseCall& call) {
                      present(call.input_gradients[0], call.accumulate[0]), call.input_gradients[0]);
   }
   if (call.parameter_gradients[0] != nullptr)
-    kernels::add_outer_product(gy, call.inputs[0], call.parameter_gradients[0]);
-  if (call.parameters.size() == 2 && call.parameter_gradients[1] != nullptr) {
-    kernels::add_row_sums(gy, call.parameter_gradients[1]);
-  }
+    kernels::outer_product(gy, call.inputs[0], call.parameter_gradients[0], call.accumulate_parameters[0]);
+  if (call.parameters.size() == 1) return;
+  if (float* gb = cleared_gradient(call, 1)) kernels::add_row_sums(gy, gb);
 }
 
 void dense_tangent(const TangentCall& call) {
@@ -71,12 +70,11 @@ void masked_reverse(const ReverseCall& call) {
     kernels::product(transposed(masked(call.parameters, info, call.scratch), info), gy, nullptr,
                      present(call.input_gradients[0], call.accumulate[0]), call.input_gradients[0]);
   }
-  if (float* gw = call.parameter_gradients[0]) {
-    std::fill_n(call.scratch, info.size(), 0.0F);
-    kernels::add_outer_product(gy, call.inputs[0], call.scratch);
+  if (float* gw = cleared_gradient(call, 0)) {
+    kernels::outer_product(gy, call.inputs[0], call.scratch, false);
     for (std::size_t k = 0; k < info.size(); ++k) gw[k] += call.scratch[k] * call.parameters[1][k];
   }
-  if (call.parameter_gradients[2] != nullptr) kernels::add_row_sums(gy, call.parameter_gradients[2]);
+  if (float* gb = cleared_gradient(call, 2)) kernels::add_row_sums(gy, gb);
 }
 
 void masked_tangent(const TangentCall& call) {

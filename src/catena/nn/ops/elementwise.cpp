@@ -19,7 +19,7 @@ void bias_reverse(const ReverseCall& call) {
   if (call.input_gradients[0].data != nullptr) {
     kernels::scale(1, call.output_gradient, call.input_gradients[0], call.accumulate[0]);
   }
-  if (call.parameter_gradients[0] != nullptr) kernels::add_row_sums(call.output_gradient, call.parameter_gradients[0]);
+  if (float* gb = cleared_gradient(call, 0)) kernels::add_row_sums(call.output_gradient, gb);
 }
 void bias_tangent(const TangentCall& call) { kernels::scale(1, call.input_tangents[0], call.output_tangent, false); }
 

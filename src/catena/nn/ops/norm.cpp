@@ -37,7 +37,7 @@ void reverse(const ReverseCall& call) {
                               false,
                               false,
                               sums});
-  kernels::add_norm_sums(sums, nullptr, call.parameter_gradients[0], call.parameter_gradients[1]);
+  kernels::add_norm_sums(sums, nullptr, cleared_gradient(call, 0), cleared_gradient(call, 1));
 }
 
 void tangent(const TangentCall& call) {

@@ -17,11 +17,13 @@ struct NormSaved {
     return (with_slope ? 2 : 1) * of_the_norm + 1;
   }
 
+  static std::size_t slope_row(std::size_t of_the_norm) { return of_the_norm + 1; }
+
   /// All null if nothing is saved.
   NormSaved(const BasicBlock<T>& saved, std::size_t of_the_norm)
       : normalised(part(saved, 0, of_the_norm)),
         inverse_deviation(part(saved, of_the_norm, 1)),
-        slope(part(saved, of_the_norm + 1, of_the_norm)) {}
+        slope(part(saved, slope_row(of_the_norm), of_the_norm)) {}
 
  private:
   static BasicBlock<T> part(const BasicBlock<T>& saved, std::size_t first, std::size_t count) {

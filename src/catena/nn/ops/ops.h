@@ -76,6 +76,13 @@ inline kernels::Coefficients transposed(const float* weights, const ParameterInf
 /// What a gradient holds already, to be added to; nothing if it holds nothing yet.
 inline ConstBlock present(Block gradient, bool accumulate) { return accumulate ? ConstBlock(gradient) : ConstBlock(); }
 
+/// The gradient of parameter p, for an operation that can only add to it. Null if nobody wants it.
+inline float* cleared_gradient(const ReverseCall& call, std::size_t p) {
+  float* gradient = call.parameter_gradients[p];
+  if (gradient != nullptr && !call.accumulate_parameters[p]) std::fill_n(gradient, call.shapes[p]->size(), 0.0F);
+  return gradient;
+}
+
 inline void zero(Block block) { std::fill_n(block.data, block.features * block.stride, 0.0F); }
 
 }  // namespace catena::nn::ops

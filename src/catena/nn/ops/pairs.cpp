@@ -99,7 +99,7 @@ void pairs_reverse(const ReverseCall& call) {
         kernels::product(part, lanes_of(ConstBlock(gp), from, width), nullptr, out, out);
       }
       if (gv.data != nullptr) {  // ∂L/∂v_ki += Σ_l ∂L/∂P_il u_kl
-        kernels::add_outer_product(lanes_of(ConstBlock(gp), from, width), lanes_of(u, from, width), call.scratch);
+        kernels::outer_product(lanes_of(ConstBlock(gp), from, width), lanes_of(u, from, width), call.scratch, true);
       }
     });
     if (gv.data == nullptr) continue;

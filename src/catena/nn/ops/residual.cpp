@@ -41,6 +41,8 @@ void shape(ShapeCall& call) {
   call.saved_features = NormSaved<float>::features(call.features, true);
   call.scratch = piece_floats(call.features) + kernels::norm_partial_floats(call.features);
   call.scratch_features = call.features;
+  call.leaves = {1, NormSaved<float>::slope_row(call.features)};
+  call.reverse_in_place = true;  // a lane's ∂L/∂h depends on no other lane's ∂L/∂y
 }
 
 void forward(const ForwardCall& call) {
@@ -52,8 +54,9 @@ void forward(const ForwardCall& call) {
         call.derivatives ? part(saved.normalised, first, lanes) : piece(call.scratch, call.output.features, lanes);
     const ConstBlock h = part(call.inputs[0], first, lanes);
     kernels::product(w, h, nullptr, part(call.inputs[1], first, lanes), u);
-    kernels::gelu_add(u, call.parameters[1], h, u, part(saved.slope, first, lanes));
-    kernels::normalise({u, call.parameters[2], call.parameters[3], norm_epsilon, part(call.output, first, lanes),
+    const Block y = part(call.output, first, lanes);
+    kernels::gelu_add(u, call.parameters[1], h, u, part(saved.slope, first, lanes), y);
+    kernels::normalise({u, call.parameters[2], call.parameters[3], norm_epsilon, y,
                         part(saved.normalised, first, lanes), part(saved.inverse_deviation, first, lanes)});
   });
 }
@@ -61,20 +64,23 @@ void forward(const ForwardCall& call) {
 void reverse(const ReverseCall& call) {
   const std::size_t features = call.output.features;
   const kernels::Coefficients wt = transposed(call.parameters[0], *call.shapes[0]);
-  const NormSaved<const float> saved(call.saved, features);
+  const NormSaved<float> saved(call.saved, features);
+  // ∂L/∂u takes the place of f'(u) once that is used up: a store to other memory would have to wait for it. There it
+  // is left as ∂L/∂e, too.
+  const Block gus = call.saved_is_free ? saved.slope : call.scratch_rows;
   const kernels::NormSums sums(call.scratch + piece_floats(features), features);
   for_pieces(call.output.lanes, [&](std::size_t first, std::size_t lanes) {
-    const Block gu = part(call.scratch_rows, first, lanes);
+    const Block gu = part(gus, first, lanes);
     const Block gh = part(call.input_gradients[0], first, lanes);
+    const Block ge = call.saved_is_free ? Block() : part(call.input_gradients[1], first, lanes);
     kernels::normalise_reverse({part(call.output_gradient, first, lanes), part(saved.slope, first, lanes),
                                 part(saved.normalised, first, lanes), part(saved.inverse_deviation, first, lanes),
-                                call.parameters[2], gu, part(call.input_gradients[1], first, lanes), gh, false,
-                                call.accumulate[1], call.accumulate[0], sums});
+                                call.parameters[2], gu, ge, gh, false, call.accumulate[1], call.accumulate[0], sums});
     if (gh.data != nullptr) kernels::product(wt, gu, nullptr, gh, gh);
   });
   if (call.parameter_gradients[0] != nullptr)
-    kernels::add_outer_product(call.scratch_rows, call.inputs[0], call.parameter_gradients[0]);
-  kernels::add_norm_sums(sums, call.parameter_gradients[1], call.parameter_gradients[2], call.parameter_gradients[3]);
+    kernels::outer_product(gus, call.inputs[0], call.parameter_gradients[0], call.accumulate_parameters[0]);
+  kernels::add_norm_sums(sums, cleared_gradient(call, 1), cleared_gradient(call, 2), cleared_gradient(call, 3));
 }
 
 void tangent(const TangentCall& call) {
