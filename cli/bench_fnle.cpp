@@ -1,6 +1,6 @@
 // FNLE: a training step at batch 1,000, and 1,000 posterior draws for a series of 100 transitions of lotka_volterra,
-// and of 100, 1,000 and 10,000 of double_well, which goes on for ever (a species of lotka_volterra dies out before): by the
-// density whose cost grows with them, and by the separable one.
+// and of 100, 1,000 and 10,000 of double_well, which goes on for ever (a species of lotka_volterra dies out before): by
+// the density whose cost grows with them, and by the separable one.
 
 #include "bench_posterior.h"
 #include "catena/nn/batch_gradient.h"

@@ -7,7 +7,7 @@
 namespace catena::train {
 namespace {
 
-constexpr std::size_t largest_block = 128;
+constexpr std::size_t largest_block = nn::training_block_lanes;
 
 void copy(ConstBlock from, Block to) {
   for (std::size_t f = 0; f < from.features; ++f) std::copy_n(from.feature(f), from.lanes, to.feature(f));

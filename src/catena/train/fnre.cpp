@@ -14,9 +14,6 @@ namespace {
 /// A step takes some 8 ms on one core (gaussian: 3), and the search trains three or four networks of each kind.
 int default_steps(std::size_t transitions) { return transitions < 30000 ? 3000 : 10000; }
 
-/// Blocks have 128 lanes, which pairs of joint networks have to divide.
-constexpr int block_lanes = 128;
-
 constexpr std::size_t most_squares = 4;  // pairs of lanes cost as much as their number
 constexpr std::size_t most_gaussian_states = 16;
 
@@ -42,8 +39,8 @@ void choose_atoms(FnreSettings& settings) {
   int& atoms = settings.loss.atoms;
   const bool separable = settings.network.separable();
   if (atoms == 0) atoms = separable ? 64 : 8;
-  check::that(atoms >= 2 && (separable ? atoms <= block_lanes : block_lanes % atoms == 0), "train", "atoms", atoms,
-              separable ? "0 or between 2 and 128" : "0 or one of 2, 4, 8, …, 128 for a joint network");
+  check::that(atoms >= 2 && (separable ? atoms <= ratio_block_lanes : ratio_block_lanes % atoms == 0), "train", "atoms",
+              atoms, separable ? "0 or between 2 and 128" : "0 or one of 2, 4, 8, …, 128 for a joint network");
 }
 
 TrainedModel train_fnre(const MethodContext& context) {

@@ -105,7 +105,8 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
   CATENA_ASSERT(settings.steps > 0);
   const Streams streams = root.child(label);
   const std::size_t batch = std::min(static_cast<std::size_t>(settings.batch_size), data.training_size());
-  nn::BatchGradient gradient(objective.graph(), objective.loss(), batch * objective.lanes_per_example(), parallel);
+  nn::BatchGradient gradient(objective.graph(), objective.loss(), batch * objective.lanes_per_example(), parallel,
+                             objective.block_lanes());
   const nn::Optimizer optimizer(objective.graph(), settings.optimizer);
   Batches batches(data, fold, batch, streams.child("batches"));
   const Streams noise = streams.child("training noise"), held_out_noise = streams.child("held-out noise");

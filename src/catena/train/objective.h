@@ -5,6 +5,7 @@
 #include <span>
 
 #include "catena/core/random.h"
+#include "catena/nn/batch_gradient.h"
 #include "catena/nn/execute.h"
 #include "catena/nn/graph.h"
 #include "catena/train/data.h"
@@ -31,6 +32,8 @@ class Objective {
   virtual nn::Value loss() const = 0;
   /// Lanes that an example takes, next to each other.
   virtual std::size_t lanes_per_example() const { return 1; }
+  /// Lanes of a block; a loss that compares lanes sees those of its block.
+  virtual std::size_t block_lanes() const { return nn::training_block_lanes; }
   /// Writes the inputs of the part's examples into the first lanes; all noise comes from `stream`.
   virtual void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const = 0;
 };

@@ -12,6 +12,9 @@
 
 namespace catena::train {
 
+/// Lanes that can be compared: pairs of joint networks have to divide them.
+inline constexpr int ratio_block_lanes = 128;
+
 class RatioObjective final : public Objective {
  public:
   /// `loss` must not say auto or 0 any more. Losses with noise are for separable networks.
@@ -21,6 +24,7 @@ class RatioObjective final : public Objective {
   const nn::Graph& graph() const override { return graph_; }
   nn::Value loss() const override { return loss_; }
   std::size_t lanes_per_example() const override { return lanes_per_example_; }
+  std::size_t block_lanes() const override { return ratio_block_lanes; }
   void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const override;
 
  private:
