@@ -53,13 +53,18 @@ def run_program(program):
     return run
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def run_python():
-    """A script in a Python of its own, with the package in its path."""
+    """A script in a Python of its own, with the package in its path; it does not outlive the test."""
+    started = []
 
-    def start(script, *arguments, **options):
+    def start(script, *arguments):
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(path for path in sys.path if path))
-        return subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)], env=environment, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        started.append(subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)], env=environment,
+                                        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        return started[-1]
 
-    return start
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()

@@ -31,10 +31,10 @@ WORK = {
 @pytest.mark.parametrize("work", WORK)
 def test_ctrl_c_stops(work, run_python, tmp_path):
     script = f"{START}\ntry:\n    {WORK[work]}\nexcept KeyboardInterrupt:\n    print('stopped', flush=True)"
-    with run_python(script, tmp_path / "a.nc") as process:
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.7)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+    process = run_python(script, tmp_path / "a.nc")
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
     assert out == "stopped\n", err
     assert process.returncode == 0
