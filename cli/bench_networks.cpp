@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t parameters = 4;
 constexpr std::size_t conditions = 4;  // x^t and x^(t+1)
 constexpr std::size_t batch = 1000;
-constexpr std::size_t inference_lanes = 128;  // as in training; residual layers cut it to the first cache themselves
+constexpr std::size_t inference_lanes = 128;  // as in compose/; residual layers cut it to the first cache themselves
 
 /// Draws for all inputs of a network: what a training set would hold.
 class Inputs {

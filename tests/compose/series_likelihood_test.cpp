@@ -145,10 +145,11 @@ TEST(SeriesLikelihood, OfASeparableDensityIsThatOfItsNetwork) {
     Matrix series = train::testing::gaussian_rw_series(2, T, 4);
     for (std::size_t t = 1; t <= T; t += 7) series(t, 0) = 0;
     const ObservedSeries observed = observed_series("test", model, series, {});
-    EXPECT_EQ(likelihood_costs_grow(density), atoms != "none");
+    const auto likelihood = series_likelihood(density, observed, Parallel(1));
+    EXPECT_EQ(likelihood->costs_grow(), atoms != "none");
     const Matrix z = points(3);
     std::vector<double> all(3);
-    series_likelihood(density, observed, Parallel(1))->evaluate(z, all, {});
+    likelihood->evaluate(z, all, {});
     const train::DensityGraph graph = train::record_density(density.settings.density, density.shape);
     std::vector<float> c(observed.c.cols()), state(density.shape.state_inputs), v(2), a(density.shape.atoms),
         keep(2, 1);

@@ -180,33 +180,37 @@ TEST(EveryOperation, AgreesWithItsTwinAndTheComplexStep) {
 TEST(EveryOperation, AddsToAGradientThatIsThereAlready) {
   // Each case twice on the same inputs, summed: every gradient is the sum of two contributions.
   for (const OperationCase& c : operation_cases()) {
-    SCOPED_TRACE(c.operation);
     const std::size_t lanes = 19;
     Trial trial(c, lanes);
     const Value twice = trial.graph.apply(
         "add", {trial.output, trial.graph.apply(c.operation, trial.inputs, trial.parameters, c.attributes)}, {}, {1.0});
-    Purpose purpose;
-    purpose.parameter_gradients = true;
-    purpose.input_gradients = trial.inputs;
-    Workspace workspace(trial.graph, capacity, purpose);
-    trial.write_inputs(workspace);
-    workspace.forward(trial.weights, lanes);
-    const auto seed_and_reverse = [&](Value output) {
-      const Block seed = workspace.gradient(output, lanes);
-      std::fill_n(seed.data, seed.features * seed.stride, 1.0F);
-      AlignedVector<float> gradient(trial.weights.size(), 0.0F);
-      workspace.reverse(trial.weights, lanes, output, gradient);
-      std::vector<float> all(gradient.begin(), gradient.end());
-      for (const Value input : trial.inputs) {
-        const Block g = workspace.gradient(input, lanes);
-        for (std::size_t f = 0; f < g.features; ++f) all.insert(all.end(), g.feature(f), g.feature(f) + g.lanes);
-      }
-      return all;
-    };
-    const std::vector<float> once = seed_and_reverse(trial.output);
-    const std::vector<float> both = seed_and_reverse(twice);
-    ASSERT_EQ(once.size(), both.size());
-    for (std::size_t k = 0; k < once.size(); ++k) EXPECT_NEAR(both[k], 2 * once[k], tolerance(std::abs(once[k])));
+    for (const bool once : {false, true}) {  // as training does: what forward() kept may be overwritten
+      SCOPED_TRACE(c.operation + (once ? ", reversed once" : ""));
+      Purpose purpose;
+      purpose.parameter_gradients = true;
+      purpose.input_gradients = trial.inputs;
+      purpose.reverse_once = once;
+      Workspace workspace(trial.graph, capacity, purpose);
+      const auto seed_and_reverse = [&](Value output) {
+        trial.write_inputs(workspace);
+        workspace.forward(trial.weights, lanes);
+        const Block seed = workspace.gradient(output, lanes);
+        std::fill_n(seed.data, seed.features * seed.stride, 1.0F);
+        AlignedVector<float> gradient(trial.weights.size(), 0.0F);
+        workspace.reverse(trial.weights, lanes, output, gradient);
+        std::vector<float> all(gradient.begin(), gradient.end());
+        for (const Value input : trial.inputs) {
+          const Block g = workspace.gradient(input, lanes);
+          for (std::size_t f = 0; f < g.features; ++f) all.insert(all.end(), g.feature(f), g.feature(f) + g.lanes);
+        }
+        return all;
+      };
+      const std::vector<float> single = seed_and_reverse(trial.output);
+      const std::vector<float> both = seed_and_reverse(twice);
+      ASSERT_EQ(single.size(), both.size());
+      for (std::size_t k = 0; k < single.size(); ++k)
+        EXPECT_NEAR(both[k], 2 * single[k], tolerance(std::abs(single[k])));
+    }
   }
 }
 

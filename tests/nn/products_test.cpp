@@ -34,7 +34,7 @@ TEST(Products, AgreeWithTheirSlowTwinForAllShapes) {
   catena::testing::for_each_target([] {
     for (const std::size_t rows : {1, 2, 5, 6, 7, 13, 50}) {
       for (const std::size_t cols : {1, 3, 4, 9, 50}) {
-        for (const std::size_t lanes : {1, 15, 16, 17, 64, 100, 128}) {
+        for (const std::size_t lanes : {1, 15, 16, 17, 64, 100, 128, 129, 256}) {
           const LaneBlock x = random_block(cols, lanes, 1), g = random_block(rows, lanes, 2),
                           w = random_block(1, rows * cols, 3);
           const LaneBlock b = random_block(1, rows, 4);

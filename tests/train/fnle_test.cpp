@@ -132,17 +132,29 @@ TEST(Fnle, TakesAMixtureWhereOneGaussianDoesNotFit) {
   EXPECT_EQ(model.networks.size(), 1U);
 }
 
+/// Drift and noise of periodic_sde are sums of products of functions of the parameters and of the state.
+TEST(Fnle, TakesASeparableDensityWhereItIsBetter) {
+  const TrainedModel model = train_small(transitions_of("periodic_sde", 4000, nlohmann::json::object()),
+                                         {{"decay", 0.5}, {"components", 2}}, 600);
+  EXPECT_EQ(model.settings["density"], "separable") << model.notes.dump();
+}
+
 TEST(Fnle, ModelsSurviveTheirFile) {
   const simulate::TransitionSet set = gaussian_rw_set(500);
-  const TrainedModel model =
-      train_small(set, {{"density", "gaussian"}, {"decay", 0.1}, {"width", 8}, {"layers", 1}, {"terms", 2}}, 20);
-  const auto path = std::filesystem::temp_directory_path() / "catena_fnle_test.safetensors";
-  write_model(path, model);
-  const TrainedModel back = read_model(path);
-  std::filesystem::remove(path);
-  Matrix z(3, 1), x(3, 1);
-  EXPECT_EQ(draw_transitions(DensityModel(model), z, x, {}, Streams(3)),
-            draw_transitions(DensityModel(back), z, x, {}, Streams(3)));
+  for (const DensityKind& kind : densities()) {
+    nlohmann::json settings = {{"density", std::string(kind.name)}, {"decay", 0.1}};
+    for (const char* size : {"width", "z_width", "flow_width"}) settings[size] = 8;
+    for (const char* size : {"layers", "terms", "components", "flow_layers", "bins"}) settings[size] = 2;
+    const TrainedModel model = train_small(set, settings, 20);
+    const auto path = std::filesystem::temp_directory_path() / "catena_fnle_test.safetensors";
+    write_model(path, model);
+    const TrainedModel back = read_model(path);
+    std::filesystem::remove(path);
+    Matrix z(3, 1), x(3, 1);
+    EXPECT_EQ(draw_transitions(DensityModel(model), z, x, {}, Streams(3)),
+              draw_transitions(DensityModel(back), z, x, {}, Streams(3)))
+        << kind.name;
+  }
 }
 
 }  // namespace

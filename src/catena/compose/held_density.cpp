@@ -14,6 +14,7 @@ class HeldDensity final : public SeriesDensity {
       : density_(std::move(density)), radius_(held_radius(density_->dimension())) {}
 
   std::size_t dimension() const override { return density_->dimension(); }
+  bool costs_grow() const override { return density_->costs_grow(); }
 
   void evaluate(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override {
     Matrix held(z.rows, z.cols);

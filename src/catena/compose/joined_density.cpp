@@ -1,5 +1,7 @@
 #include "catena/compose/joined_density.h"
 
+#include <algorithm>
+
 #include "catena/core/check.h"
 
 namespace catena::compose {
@@ -10,6 +12,9 @@ class JoinedDensity final : public SeriesDensity {
   explicit JoinedDensity(std::vector<std::unique_ptr<SeriesDensity>> parts) : parts_(std::move(parts)) {}
 
   std::size_t dimension() const override { return parts_.front()->dimension(); }
+  bool costs_grow() const override {
+    return std::ranges::any_of(parts_, [](const auto& part) { return part->costs_grow(); });
+  }
   void evaluate(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override {
     parts_.front()->evaluate(z, out, gradient);
     std::vector<double> more(z.rows);

@@ -13,15 +13,15 @@ constexpr std::size_t block_lanes = 128;
 
 }  // namespace
 
-std::vector<double> separable_sums(const train::SeparableLayout& layout, std::span<const float> psi,
-                                   std::size_t features) {
-  CATENA_ASSERT(features == layout.linear + layout.squares * layout.terms && psi.size() % features == 0);
-  std::vector<double> sums(layout.linear + layout.squares * layout.terms * layout.terms);
+std::vector<double> separable_sums(const train::SeparableLayout& layout, std::span<const float> psi) {
+  const std::size_t features = layout.features();
+  CATENA_ASSERT(psi.size() % features == 0);
+  std::vector<double> sums(layout.linear + layout.square_features() * layout.terms);
   for (const float* row = psi.data(); row != psi.data() + psi.size(); row += features) {
     for (std::size_t f = 0; f < layout.linear; ++f) sums[f] += row[f];
     std::size_t at = layout.linear;
     for (std::size_t f = layout.linear; f < features; ++f) {
-      const std::size_t first = f - (f - layout.linear) % layout.terms;  // of the square that f belongs to
+      const std::size_t first = layout.first_of_square(f);
       for (std::size_t j = 0; j < layout.terms; ++j) {
         sums[at++] += static_cast<double>(row[f]) * static_cast<double>(row[first + j]);
       }
@@ -78,7 +78,7 @@ class SeparableSum::Member {
       std::fill_n(slope.begin(), lanes, part_.sums[f]);
       return 1;
     }
-    const std::size_t first = f - (f - layout.linear) % layout.terms;  // of the square that f belongs to
+    const std::size_t first = layout.first_of_square(f);
     const double* row = part_.sums.data() + layout.linear + (f - layout.linear) * layout.terms;
     std::fill_n(slope.begin(), lanes, 0.0);
     for (std::size_t j = 0; j < layout.terms; ++j) {

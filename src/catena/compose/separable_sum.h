@@ -15,9 +15,8 @@
 
 namespace catena::compose {
 
-/// Both kinds of sums of a series, from ψ of its transitions, `features` values each.
-std::vector<double> separable_sums(const train::SeparableLayout& layout, std::span<const float> psi,
-                                   std::size_t features);
+/// Both kinds of sums of a series, from ψ of its transitions one after the other.
+std::vector<double> separable_sums(const train::SeparableLayout& layout, std::span<const float> psi);
 
 /// One network of z, and a series' sums.
 struct SeparablePart {
@@ -36,6 +35,7 @@ class SeparableSum final : public SeriesDensity {
   void add(SeparablePart part, const train::NamedWeights& weights, const std::string& source);
 
   std::size_t dimension() const override;
+  bool costs_grow() const override { return false; }
   void evaluate(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
 
  private:

@@ -14,6 +14,8 @@ class SeriesDensity {
  public:
   virtual ~SeriesDensity() = default;
   virtual std::size_t dimension() const = 0;
+  /// Whether a point costs more for a longer series.
+  virtual bool costs_grow() const { return true; }
 
   /// out[i] = Σ_t of row i of z; its gradient in row i of `gradient` unless that is empty. One call at a time; results
   /// depend neither on the number of threads nor on the other rows.

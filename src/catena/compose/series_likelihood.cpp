@@ -9,7 +9,6 @@
 #include "catena/compose/joined_density.h"
 #include "catena/compose/separable_sum.h"
 #include "catena/compose/series_sum.h"
-#include "catena/train/density_separable.h"
 
 namespace catena::compose {
 namespace {
@@ -33,6 +32,7 @@ class Shifted final : public SeriesDensity {
   Shifted(std::unique_ptr<SeriesDensity> density, double constant)
       : density_(std::move(density)), constant_(constant) {}
   std::size_t dimension() const override { return density_->dimension(); }
+  bool costs_grow() const override { return density_->costs_grow(); }
   void evaluate(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override {
     density_->evaluate(z, out, gradient);
     for (double& value : out.first(z.rows)) value += constant_;
@@ -42,8 +42,6 @@ class Shifted final : public SeriesDensity {
   std::unique_ptr<SeriesDensity> density_;
   double constant_;
 };
-
-bool is_separable(const train::DensityModel& model) { return model.settings.density.density == train::separable_name; }
 
 /// Σ_t of minus a recorded loss, with the series' transitions as its inputs.
 std::unique_ptr<SeriesDensity> summed(const train::DensityModel& model, train::DensityGraph density,
@@ -59,9 +57,9 @@ std::unique_ptr<SeriesDensity> summed(const train::DensityModel& model, train::D
   return std::make_unique<SeriesSum>(std::move(network), model.weights(), model.model->source, rows.v.rows(), parallel);
 }
 
-std::unique_ptr<SeriesDensity> separable_likelihood(const train::DensityModel& model, const DensityRows& rows,
+std::unique_ptr<SeriesDensity> separable_likelihood(const train::DensityModel& model,
+                                                    const train::SeparableGaussian& gaussian, const DensityRows& rows,
                                                     const Parallel& parallel) {
-  const train::SeparableGaussian gaussian = train::separable_gaussian(model.settings.density, model.shape);
   nn::Graph of_c;
   const nn::Value state = of_c.input("state", model.shape.state_inputs),
                   v = of_c.input("increment", model.shape.states);
@@ -77,8 +75,7 @@ std::unique_ptr<SeriesDensity> separable_likelihood(const train::DensityModel& m
   part.layout = layout_of(gaussian);
   part.z = part.graph.input("z", model.shape.parameters);
   part.phi = train::record_gaussian_coefficients(part.graph, gaussian, part.z);
-  part.sums = separable_sums(part.layout, train::run_rows(of_c, inputs, psi, model.weights(), model.model->source),
-                             of_c.features(psi));
+  part.sums = separable_sums(part.layout, train::run_rows(of_c, inputs, psi, model.weights(), model.model->source));
   auto sum = std::make_unique<SeparableSum>(parallel);
   sum->add(std::move(part), model.weights(), model.model->source);
   return sum;
@@ -86,20 +83,19 @@ std::unique_ptr<SeriesDensity> separable_likelihood(const train::DensityModel& m
 
 }  // namespace
 
-bool likelihood_costs_grow(const train::DensityModel& model) { return !is_separable(model) || model.shape.atoms > 0; }
-
 std::unique_ptr<SeriesDensity> series_likelihood(const train::DensityModel& model, const ObservedSeries& series,
                                                  const Parallel& parallel) {
   const DensityRows rows = density_rows(model.map, model.shape, series);
   const nn::Lanes z_lanes = SeriesSum::z_lanes(series.transitions());
   std::vector<std::unique_ptr<SeriesDensity>> parts;
-  if (is_separable(model)) {
-    parts.push_back(separable_likelihood(model, rows, parallel));
+  const train::DensitySettings& density = model.settings.density;
+  if (const auto parts_of = train::densities().at("sample", density.density).separable; parts_of != nullptr) {
+    parts.push_back(separable_likelihood(model, parts_of(density, model.shape), rows, parallel));
     if (model.shape.atoms > 0) {
       parts.push_back(summed(model, train::record_atom_cost(model.shape, z_lanes), rows, parallel));
     }
   } else {
-    parts.push_back(summed(model, train::record_density(model.settings.density, model.shape, z_lanes), rows, parallel));
+    parts.push_back(summed(model, train::record_density(density, model.shape, z_lanes), rows, parallel));
   }
   return std::make_unique<Shifted>(joined_density(std::move(parts)), log_constant(model, rows));
 }

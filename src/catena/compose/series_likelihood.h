@@ -18,7 +18,4 @@ namespace catena::compose {
 std::unique_ptr<SeriesDensity> series_likelihood(const train::DensityModel& model, const ObservedSeries& series,
                                                  const Parallel& parallel);
 
-/// Whether the cost of a point grows with the series.
-bool likelihood_costs_grow(const train::DensityModel& model);
-
 }  // namespace catena::compose

@@ -78,8 +78,7 @@ std::unique_ptr<SeriesDensity> series_ratio(const train::RatioModel& model, cons
     part.layout = network.layout();
     part.z = part.graph.input("z", model.shape.parameters);
     part.phi = train::record_coefficients(part.graph, network, part.z);
-    part.sums = separable_sums(part.layout, train::run_rows(of_c, inputs, psi, weights, model.model->source),
-                               of_c.features(psi));
+    part.sums = separable_sums(part.layout, train::run_rows(of_c, inputs, psi, weights, model.model->source));
     sum->add(std::move(part), weights, model.model->source);
   }
   return sum;

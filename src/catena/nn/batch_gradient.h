@@ -15,8 +15,8 @@
 namespace catena::nn {
 
 /// A network of some 50 units then stays within the second cache, and a batch of 1,000 is four blocks. Half as many
-/// lanes take 3 % more time for it on one core, but go to eight cores; candidates and ensembles, which are trained at
-/// the same time, do so anyway.
+/// lanes take 3 % more time for it on one core, but go to eight cores. Candidates and ensembles are trained at the same
+/// time and have use for more cores than four; one network alone has not.
 inline constexpr std::size_t training_block_lanes = 256;
 
 class BatchGradient {

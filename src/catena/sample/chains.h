@@ -43,9 +43,11 @@ struct McmcSettings {
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit(c.kernel, "kernel",
-          "how chains move; auto: cloud or, for long series, delayed, and tempering if they disagree",
-          one_of(kernel_choices()));
+    visit(
+        c.kernel, "kernel",
+        "how chains move; auto: cloud or, for long series whose density costs more with every transition, delayed, and "
+        "tempering if they disagree",
+        one_of(kernel_choices()));
     visit(c.chains, "chains", "number of Markov chains", at_least(1));
     visit(c.population, "population",
           "points carried from the prior to the posterior to start chains from, 16 or more (0: 400, or 512 for each of "

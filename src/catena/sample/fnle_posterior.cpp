@@ -1,7 +1,5 @@
 #include "catena/sample/fnle_posterior.h"
 
-#include <algorithm>
-
 #include "catena/compose/joined_density.h"
 #include "catena/compose/series_likelihood.h"
 #include "catena/sample/density_posterior.h"
@@ -18,13 +16,7 @@ std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::O
                                      return compose::series_likelihood(train::DensityModel(part), records, parallel);
                                    });
   };
-  const auto grows = [](const train::TrainedModel& model) {
-    return compose::likelihood_costs_grow(train::DensityModel(model));
-  };
-  const bool any_grows = grows(request.model) || std::ranges::any_of(request.companions, [&](const auto* companion) {
-                           return grows(*companion);
-                         });
-  return std::make_unique<DensityTarget>(observed, likelihood, any_grows);
+  return std::make_unique<DensityTarget>(observed, likelihood);
 }
 
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,

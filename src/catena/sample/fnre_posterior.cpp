@@ -1,7 +1,5 @@
 #include "catena/sample/fnre_posterior.h"
 
-#include <algorithm>
-
 #include "catena/compose/held_density.h"
 #include "catena/compose/joined_density.h"
 #include "catena/compose/series_ratio.h"
@@ -19,13 +17,7 @@ std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::O
           return compose::series_ratio(train::RatioModel(part), records, parallel);
         }));
   };
-  const auto grows = [](const train::TrainedModel& model) {
-    return !train::RatioModel(model).settings.network.separable();
-  };
-  const bool any_grows = grows(request.model) || std::ranges::any_of(request.companions, [&](const auto* companion) {
-                           return grows(*companion);
-                         });
-  return std::make_unique<DensityTarget>(observed, ratio, any_grows);
+  return std::make_unique<DensityTarget>(observed, ratio);
 }
 
 PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,

@@ -15,7 +15,7 @@ constexpr double worth_a_change = 0.003;
 constexpr double first_decays[] = {0.125, 0.5, 2};
 constexpr double decay_factor = 4;
 
-std::string name_of(const SearchResult& candidate) {
+std::string label_of(const SearchResult& candidate) {
   return fmt::format("{}-decay-{:.3g}", candidate.kind, candidate.decay);
 }
 
@@ -38,7 +38,7 @@ class Rounds {
     }
     train_networks(model_, jobs, context_);
     for (const SearchResult& candidate : candidates) {
-      model_.notes[note_][name_of(candidate)] = loss(candidate);
+      model_.notes[note_][label_of(candidate)] = loss(candidate);
       all_.push_back(candidate);
       const double margin = candidate.kind == best_.kind ? 0 : worth_a_change;
       if (best_.kind.empty() || loss(candidate) < loss(best_) - margin) best_ = candidate;
@@ -56,7 +56,8 @@ class Rounds {
   }
 
   /// Keeps the best network alone, trained with all steps. A kind may learn faster than another one and be overtaken:
-  /// where candidates had fewer steps, the best one of each kind in `kinds` is trained with all of them.
+  /// where candidates had fewer steps, the best one of each of `kinds`, and the best of all, are trained with all of
+  /// them.
   SearchResult finish(const std::string& network) {
     if (trial_.steps < search_.loop.steps) {
       std::vector<SearchResult> finalists;
@@ -65,6 +66,7 @@ class Rounds {
       forget();
       best_ = {};
       trial_ = search_.loop;
+      suffix_ = "-final";
       note_ = "final_held_out_losses";
       train(finalists);
     }
@@ -75,6 +77,9 @@ class Rounds {
   }
 
  private:
+  /// Of a candidate's network and of its checkpoint, which a final one does not share with its trial.
+  std::string name_of(const SearchResult& candidate) const { return label_of(candidate) + suffix_; }
+
   void forget() {
     for (const SearchResult& candidate : all_) model_.networks.erase(name_of(candidate));
     all_.clear();
@@ -86,7 +91,7 @@ class Rounds {
   const DecaySearch& search_;
   const MethodContext& context_;
   LoopSettings trial_;
-  std::string note_ = "held_out_losses";
+  std::string suffix_, note_ = "held_out_losses";
   std::vector<SearchResult> all_;
   SearchResult best_;
 };
@@ -113,8 +118,8 @@ SearchResult search_decay(TrainedModel& model, const std::string& network, const
   const auto [best, decay] = rounds.best();
   if (search.decay == 0 && decay == first.front().decay) second.push_back({best, decay / decay_factor});
   if (search.decay == 0 && decay == first.back().decay) second.push_back({best, decay * decay_factor});
-  const double first_kinds = rounds.best_of(search.kinds.front()).decay;
-  for (const std::string& kind : search.others) second.push_back({kind, first_kinds});
+  const double decay_of_first = rounds.best_of(search.kinds.front()).decay;
+  for (const std::string& kind : search.others) second.push_back({kind, decay_of_first});
   if (!second.empty()) rounds.train(second);
   return rounds.finish(network);
 }

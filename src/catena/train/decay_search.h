@@ -1,6 +1,7 @@
 /// Candidates of one network, of which the held-out loss keeps the best: weight decays of some kinds first, then other
 /// kinds of network with the best decay of the first. All of a round are trained at the same time. Where training is
-/// long, candidates have `trial_steps` and the best one of each kind is trained again with all steps.
+/// long, candidates have `trial_steps`; the best one of each of the first kinds, and the best of all, are then trained
+/// again with all steps. If the best decay is the largest or smallest tried, one beyond it is tried with its kind.
 ///
 /// How much regularisation is right depends on how much of a transition is noise: on 10,000 transitions, sir (hardly
 /// any) wants a fifth of what double_well (nearly all) does. So weight decay is searched, not set.

@@ -13,6 +13,7 @@
 #include "catena/core/random.h"
 #include "catena/core/registry.h"
 #include "catena/nn/graph.h"
+#include "catena/train/separable_gaussian.h"
 #include "catena/train/weights.h"
 
 namespace catena::train {
@@ -61,6 +62,8 @@ struct DensityKind {
   /// Draws the kept coordinates of v.
   void (*draw)(const DensitySettings& settings, const DensityShape& shape, const NamedWeights& weights,
                const std::string& source, const DensityContexts& contexts, Stream stream, MatrixView v);
+  /// The sizes of its two parts, if it is separable: a series' likelihood then costs the same for any T.
+  SeparableGaussian (*separable)(const DensitySettings& settings, const DensityShape& shape) = nullptr;
 };
 
 const Registry<DensityKind>& densities();

@@ -31,7 +31,7 @@ class DensityObjective final : public Objective {
 };
 
 /// The search over densities and weight decays: the density that the settings name or, if that is auto, gaussian and
-/// then mixture. `data` must outlive it.
+/// separable, then mixture. `data` must outlive it.
 DecaySearch density_search(const DensitySettings& settings, const DensityInputSettings& inputs, double decay,
                            const LoopSettings& loop, const TrainingData& data, std::optional<BlurLevels> blur = {});
 

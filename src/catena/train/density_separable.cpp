@@ -1,11 +1,11 @@
 // q(v | x^t, z) as in separable_gaussian.h. A coordinate at its atom leaves its term out and still informs those after
 // it.
 
-#include "catena/train/density_separable.h"
-
 #include <algorithm>
 
 #include "catena/nn/layers.h"
+#include "catena/train/density.h"
+#include "catena/train/separable_gaussian.h"
 
 namespace catena::train {
 namespace {
@@ -14,6 +14,17 @@ namespace {
 // coordinates.
 constexpr int state_layers = 2;
 constexpr std::size_t products = 64, square_terms = 16;
+
+SeparableGaussian separable_gaussian(const DensitySettings& settings, const DensityShape& shape) {
+  return {.states = shape.states,
+          .state_width = static_cast<std::size_t>(settings.width),
+          .z_width = static_cast<std::size_t>(settings.z_width),
+          .state_layers = state_layers,
+          .z_layers = settings.layers,
+          .forms = static_cast<std::size_t>(settings.terms),
+          .products = products,
+          .terms = square_terms};
+}
 
 /// Both parts, with one lane for each transition.
 struct Parts {
@@ -67,20 +78,13 @@ void draw_separable_density(const DensitySettings& settings, const DensityShape&
 
 }  // namespace
 
-SeparableGaussian separable_gaussian(const DensitySettings& settings, const DensityShape& shape) {
-  return {.states = shape.states,
-          .state_width = static_cast<std::size_t>(settings.width),
-          .z_width = static_cast<std::size_t>(settings.z_width),
-          .state_layers = state_layers,
-          .z_layers = settings.layers,
-          .forms = static_cast<std::size_t>(settings.terms),
-          .products = products,
-          .terms = square_terms};
-}
-
 DensityKind separable_density() {
-  return {separable_name, "one Gaussian, of functions of the state and of the parameters multiplied", false,
-          record_separable_density, draw_separable_density};
+  return {"separable",
+          "one Gaussian, of functions of the state and of the parameters multiplied",
+          false,
+          record_separable_density,
+          draw_separable_density,
+          separable_gaussian};
 }
 
 }  // namespace catena::train

@@ -12,7 +12,8 @@
 namespace catena::train {
 namespace {
 
-/// One network takes 1.5 to 2 ms a step on one core, and `auto` trains five of them, four with 8,000 steps at most.
+/// One network takes 1.5 to 2 ms a step on one core. `auto` trains seven or eight of them with 8,000 steps at most and,
+/// where that is not all, two or three again with all.
 /// Where transitions have little noise (sir), the last digits of the mean need many steps (docs/fnle.md).
 int default_steps(std::size_t transitions) {
   return static_cast<int>(std::clamp<double>(0.6 * static_cast<double>(transitions), 8000, 60000));

@@ -11,11 +11,11 @@
 namespace catena::train {
 namespace {
 
-/// A step takes some 8 ms on one core (gaussian: 3), and the search trains three or four networks of each kind.
+/// A step takes some 8 ms on one core (gaussian: 3). The search trains three or four networks of each kind, with 3,000
+/// steps at most, and then the best of each kind with all steps.
 int default_steps(std::size_t transitions) { return transitions < 30000 ? 3000 : 10000; }
 
 constexpr std::size_t most_squares = 4;  // pairs of lanes cost as much as their number
-constexpr std::size_t most_gaussian_states = 16;
 
 /// The kinds of network that are tried.
 std::vector<std::string> kinds_of(const FnreSettings& settings, std::size_t states) {
@@ -24,7 +24,7 @@ std::vector<std::string> kinds_of(const FnreSettings& settings, std::size_t stat
   check::that(network != "gaussian" || !to_marginal, "train", "loss", settings.loss.loss,
               "contrastive, nce or nce_contrastive for a gaussian network");
   if (network != "auto") return {network};
-  if (to_marginal || states > most_gaussian_states) return {"separable"};
+  if (to_marginal || states > most_separable_states) return {"separable"};
   return {"gaussian", "separable"};
 }
 

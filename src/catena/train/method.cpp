@@ -107,9 +107,9 @@ void train_networks(TrainedModel& model, const std::vector<NetworkJob>& jobs, co
     for (const NetworkJob& job : jobs) steps += static_cast<std::uint64_t>(job.loop.steps);
     context.progress.start(fmt::format("{} networks", jobs.size()), "steps", steps);
     SharedProgress shared(context.progress);
-    const Parallel alone(1);
-    context.parallel.for_each(jobs.size(),
-                              [&](std::size_t i) { networks[i] = train_one(model, jobs[i], context, alone, shared); });
+    const int share = std::max(1, context.parallel.threads() / static_cast<int>(jobs.size()));
+    context.parallel.for_each(
+        jobs.size(), [&](std::size_t i) { networks[i] = train_one(model, jobs[i], context, Parallel(share), shared); });
     context.progress.finish();
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) model.networks[jobs[i].name] = std::move(networks[i]);

@@ -48,7 +48,7 @@ struct NetworkJob {
   std::size_t fold = 0;
 };
 /// Trains networks that do not depend on each other, with a checkpoint each, and adds them to the model. Several run at
-/// the same time, one thread each: they have nothing to wait for.
+/// the same time, each with its share of the threads: they have nothing to wait for.
 void train_networks(TrainedModel& model, const std::vector<NetworkJob>& jobs, const MethodContext& context);
 /// Trains the model's network "whitening" and whitens the data with it.
 void train_whitening(TrainedModel& model, const MethodContext& context, const LoopSettings& loop);

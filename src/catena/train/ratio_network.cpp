@@ -10,11 +10,6 @@ nn::Value hidden(nn::Graph& graph, const std::string& name, nn::Value x, const R
   return nn::hidden(graph, name, x, static_cast<std::size_t>(settings.width), settings.layers);
 }
 
-std::size_t square_features(const RatioNetworkSettings& settings) {
-  const SeparableLayout layout = settings.layout();
-  return layout.squares * layout.terms;
-}
-
 SeparableGaussian gaussian_of(const RatioNetworkSettings& settings) {
   CATENA_ASSERT(settings.squares >= 1);
   const auto width = static_cast<std::size_t>(settings.width);
@@ -32,10 +27,8 @@ SeparableGaussian gaussian_of(const RatioNetworkSettings& settings) {
 nn::Value record_gaussian_ratio_summary(nn::Graph& graph, const RatioNetworkSettings& settings, nn::Value state,
                                         nn::Value u) {
   const SeparableGaussian gaussian = gaussian_of(settings);
-  const nn::Value summary = record_gaussian_summary(graph, gaussian, record_state(graph, gaussian, state), u);
-  const nn::Value free = nn::add(graph, nn::slice(graph, summary, 0, 1),
-                                 nn::scale(graph, 0.5, nn::sum_features(graph, nn::multiply(graph, u, u))));
-  return nn::concatenate(graph, {free, nn::slice(graph, summary, 1, graph.features(summary))});
+  const nn::Value half_square = nn::scale(graph, 0.5, nn::sum_features(graph, nn::multiply(graph, u, u)));
+  return record_gaussian_summary(graph, gaussian, record_state(graph, gaussian, state), u, {}, half_square);
 }
 
 }  // namespace
@@ -62,7 +55,7 @@ nn::Value record_summary(nn::Graph& graph, const RatioNetworkSettings& settings,
   if (settings.squares == 0) return nn::concatenate(graph, {psi, one});
   const nn::Value linear = nn::multiply(graph, p, nn::dense(graph, "squares.q", u, products));
   const nn::Value squares =
-      nn::dense(graph, "squares.psi", nn::concatenate(graph, {of_state, linear}), square_features(settings));
+      nn::dense(graph, "squares.psi", nn::concatenate(graph, {of_state, linear}), settings.layout().square_features());
   return nn::concatenate(graph, {psi, one, squares});
 }
 
@@ -70,7 +63,7 @@ nn::Value record_coefficients(nn::Graph& graph, const RatioNetworkSettings& sett
   if (settings.gaussian()) return record_gaussian_coefficients(graph, gaussian_of(settings), z);
   const auto terms = static_cast<std::size_t>(settings.terms);
   const nn::Value h = record_forms(graph, z, terms, static_cast<std::size_t>(settings.width), settings.layers);
-  return nn::dense(graph, "phi.out", h, terms + 1 + square_features(settings));
+  return nn::dense(graph, "phi.out", h, settings.layout().features());
 }
 
 nn::Value record_joint(nn::Graph& graph, const RatioNetworkSettings& settings, const RatioInputs& inputs) {

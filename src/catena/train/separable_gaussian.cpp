@@ -12,11 +12,6 @@ namespace {
 /// On the initial weights of l, g and φ: q begins near N(0, I).
 constexpr double small = 0.1;
 
-/// One feature for all of k.
-nn::Value copies(nn::Graph& graph, nn::Value x, std::size_t k) {
-  return nn::concatenate(graph, std::vector<nn::Value>(k, x));
-}
-
 }  // namespace
 
 SeparableLayout layout_of(const SeparableGaussian& gaussian) {
@@ -28,13 +23,14 @@ nn::Value record_state(nn::Graph& graph, const SeparableGaussian& gaussian, nn::
 }
 
 nn::Value record_gaussian_summary(nn::Graph& graph, const SeparableGaussian& gaussian, nn::Value of_state, nn::Value u,
-                                  nn::Value keep) {
+                                  nn::Value keep, nn::Value more) {
   const std::size_t n = gaussian.states, rest = gaussian.terms - 1;
   CATENA_ASSERT(graph.features(u) == n && gaussian.terms >= 2);
   const nn::Value g = nn::dense(graph, "g", of_state, n, {.scale = small});
   const nn::Value kept = keep.node >= 0 ? keep : nn::ones(graph, g);
   const nn::Value scaled = nn::multiply(graph, graph.apply("exp", {g}), u);
-  std::vector<nn::Value> parts{graph.apply("lane_dot", {kept, g}), kept};
+  const nn::Value free = graph.apply("lane_dot", {kept, g});
+  std::vector<nn::Value> parts{more.node >= 0 ? nn::add(graph, free, more) : free, kept};
   const nn::Value p = n > 1 ? nn::dense(graph, "p.out", of_state, gaussian.products) : nn::Value();
   for (std::size_t m = 0; m < n; ++m) {
     const std::string name = "squares." + std::to_string(m);
@@ -43,10 +39,10 @@ nn::Value record_gaussian_summary(nn::Graph& graph, const SeparableGaussian& gau
       const nn::Value q = nn::dense(graph, name + ".q", nn::slice(graph, u, 0, m), gaussian.products, {.bias = false});
       seen = nn::concatenate(graph, {of_state, nn::multiply(graph, p, q)});
     }
-    nn::Value row =
-        nn::concatenate(graph, {nn::slice(graph, scaled, m, m + 1), nn::dense(graph, name + ".psi", seen, rest)});
-    if (keep.node >= 0) row = graph.apply("scale_lanes", {nn::slice(graph, keep, m, m + 1), row});
-    parts.push_back(row);
+    for (nn::Value part : {nn::slice(graph, scaled, m, m + 1), nn::dense(graph, name + ".psi", seen, rest)}) {
+      if (keep.node >= 0) part = graph.apply("scale_lanes", {nn::slice(graph, keep, m, m + 1), part});
+      parts.push_back(part);
+    }
   }
   return nn::concatenate(graph, std::move(parts));
 }
@@ -61,7 +57,7 @@ nn::Value record_gaussian_coefficients(nn::Graph& graph, const SeparableGaussian
   for (std::size_t m = 0; m < n; ++m) {
     const nn::Value factor = nn::slice(graph, diagonal, m, m + 1);
     parts.push_back(factor);
-    parts.push_back(nn::multiply(graph, copies(graph, factor, rest), nn::slice(graph, phi, m * rest, (m + 1) * rest)));
+    parts.push_back(graph.apply("scale_lanes", {factor, nn::slice(graph, phi, m * rest, (m + 1) * rest)}));
   }
   return nn::concatenate(graph, std::move(parts));
 }

@@ -1,0 +1,95 @@
+#include "catena/train/decay_search.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "catena/train/density_objective.h"
+#include "train/train_cases.h"
+
+namespace catena::train {
+namespace {
+
+constexpr int trial_steps = 20, all_steps = 60;
+
+DensitySettings small_density() {
+  DensitySettings settings;
+  settings.width = settings.z_width = 16;
+  settings.layers = 1;
+  settings.terms = 4;
+  settings.components = 2;
+  return settings;
+}
+
+struct Found {
+  TrainedModel model;
+  SearchResult best;
+};
+
+/// Gaussian, separable and mixture with one decay; candidates have fewer steps than there are in all.
+Found search(const simulate::TransitionSet& set, const CheckpointPlan& checkpoint, int threads) {
+  TrainingData data(set, {});
+  LoopSettings loop;
+  loop.steps = all_steps;
+  loop.batch_size = 100;
+  DecaySearch plan = density_search(small_density(), resolve({}, data), 0.1, loop, data);
+  plan.trial_steps = trial_steps;
+  const MethodContext context{.data = data,
+                              .loop = loop,
+                              .settings = {},
+                              .streams = Streams(5),
+                              .parallel = Parallel(threads),
+                              .progress = silent_progress(),
+                              .checkpoint = checkpoint};
+  Found found;
+  found.model = empty_model("fnle", context, {});
+  found.best = search_decay(found.model, "kept", plan, context);
+  return found;
+}
+
+TEST(DecaySearch, TrainsTheBestOfEachKindWithAllSteps) {
+  const Found found = search(transitions_of("linear_sde", 1000, nlohmann::json::object()), {}, 2);
+  ASSERT_EQ(found.model.networks.size(), 1U);
+  EXPECT_EQ(found.model.network("kept").steps, all_steps);
+  const nlohmann::json trials = found.model.notes.at("held_out_losses"),
+                       finals = found.model.notes.at("final_held_out_losses");
+  EXPECT_EQ(trials.size(), 3U);
+  EXPECT_TRUE(finals.contains("gaussian-decay-0.1") && finals.contains("separable-decay-0.1"));
+  for (const auto& [label, loss] : finals.items()) {
+    EXPECT_LT(loss, trials.at(label)) << label;
+    EXPECT_GE(loss.get<double>() + 0.003, found.model.network("kept").held_out_loss) << label;
+  }
+  EXPECT_EQ(finals.at(found.best.kind + "-decay-0.1"), found.model.network("kept").held_out_loss);
+}
+
+/// Candidates and finalists each have a checkpoint of their own, so that a run that was killed anywhere goes on.
+TEST(DecaySearch, GoesOnFromItsCheckpointsToTheSameBits) {
+  const simulate::TransitionSet set = transitions_of("linear_sde", 1000, nlohmann::json::object());
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "catena_decay_search_test";
+  std::filesystem::create_directories(folder);
+  const Found whole = search(set, {}, 1);
+  const Found first = search(set, {.path = folder / "model", .seconds = 0}, 2);
+  EXPECT_GE(std::distance(std::filesystem::directory_iterator(folder), {}), 5);
+  const Found again = search(set, {.path = folder / "model", .seconds = 0, .resume = true}, 5);
+  for (const Found* other : {&first, &again}) {
+    EXPECT_EQ(other->best.kind, whole.best.kind);
+    EXPECT_EQ(other->model.network("kept").weights, whole.model.network("kept").weights);
+    EXPECT_EQ(other->model.notes, whole.model.notes);
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST(DecaySearch, LeavesSeparableDensitiesOutWhereTheyAreOfNoUse) {
+  using Kinds = std::vector<std::string>;
+  const auto kinds = [](std::size_t dim, std::optional<BlurLevels> blur) {
+    const simulate::TransitionSet set = transitions_of("gaussian_rw", 200, {{"dim", dim}});
+    TrainingData data(set, {});
+    return density_search({}, resolve({}, data), 0, {}, data, blur).kinds;
+  };
+  EXPECT_EQ(kinds(16, {}), (Kinds{"gaussian", "separable"}));
+  EXPECT_EQ(kinds(17, {}), Kinds{"gaussian"});
+  EXPECT_EQ(kinds(2, BlurLevels{}), Kinds{"gaussian"});
+}
+
+}  // namespace
+}  // namespace catena::train
