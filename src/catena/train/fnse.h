@@ -46,6 +46,8 @@ struct FnseSettings {
     visit(c.density.density, "density", "likelihood: the density of an increment (auto: gaussian or mixture)",
           one_of(density_choices()));
     visit(c.density.width, "density_width", "likelihood: units of each hidden layer", at_least(4));
+    visit(c.density.z_width, "density_z_width", "likelihood: units of each hidden layer of the parameters (separable)",
+          at_least(4));
     visit(c.density.layers, "density_layers", "likelihood: hidden layers", at_least(1));
     visit(c.density.terms, "density_terms", "likelihood: products of a function of the state and one of the parameters",
           at_least(0));
