@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <numbers>
-#include <numeric>
 
 #include "catena/core/check.h"
 
@@ -22,7 +22,8 @@ namespace {
 
 using Points = Eigen::MatrixXd;  // d × n
 
-constexpr int steps_of_split = 20, steps_of_all = 8;  // of expectation–maximisation: separate modes settle in a few
+constexpr int steps_of_split = 20, steps_of_all = 8;  // of expectation–maximisation, at most
+constexpr double settled = 0.1;  // nats that a step gains when it is the last: Schwarz's criterion asks for hundreds
 
 struct Fit {
   std::vector<Mode> modes;
@@ -72,6 +73,17 @@ void expectation(const Points& points, Fit& fit) {
   fit.shares.array().colwise() /= sums.array();
 }
 
+/// From shares to shares, until nothing is gained any more.
+void alternate(const Points& points, Fit& fit, int steps) {
+  double before = -std::numeric_limits<double>::infinity();
+  for (int step = 0; step < steps; ++step) {
+    maximisation(points, fit);
+    expectation(points, fit);
+    if (!(fit.log_likelihood - before > settled)) break;
+    before = fit.log_likelihood;
+  }
+}
+
 Fit one_mode(const Points& points) {
   Fit fit;
   fit.shares = Eigen::MatrixXd::Ones(points.cols(), 1);
@@ -93,28 +105,35 @@ std::vector<bool> best_cut(const Points& points, const CloudShape& shape) {
       deviations.cwiseInverse().asDiagonal() * correlations.eigenvectors();
 
   const Eigen::MatrixXd places = axes.transpose() * (points.colwise() - shape.mean);
-  std::vector<std::size_t> order(n);
+  struct Placed {
+    double place;
+    std::size_t point;
+    auto operator<=>(const Placed&) const = default;
+  };
+  std::vector<Placed> order(n);
   double best_share = 1;
   std::vector<bool> best;
   for (Eigen::Index axis = 0; axis < axes.cols(); ++axis) {
     const Eigen::VectorXd place = places.row(axis).transpose();
     const double sum = place.sum(), squares = (place.array() - sum / static_cast<double>(n)).square().sum();
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto at = [&](std::size_t i) { return place[static_cast<Eigen::Index>(i)]; };
-    std::ranges::stable_sort(order, {}, at);
+    for (std::size_t i = 0; i < n; ++i) order[i] = {place[static_cast<Eigen::Index>(i)], i};
+    std::ranges::sort(order);
     // Between halves of m and n − m points with sums s and S − s: s²/m + (S − s)²/(n − m) − S²/n.
     double below = 0;
+    std::size_t best_below = 0;  // points, if this axis has the best cut so far
     for (std::size_t m = 1; m < n; ++m) {
-      below += at(order[m - 1]);
+      below += order[m - 1].place;
       if (m < least || n - m < least) continue;
       const auto left = static_cast<double>(m), right = static_cast<double>(n - m);
       const double between = below * below / left + (sum - below) * (sum - below) / right - sum * sum / (left + right);
       const double share = 1 - between / squares;
       if (!(share < best_share)) continue;
       best_share = share;
-      best.assign(n, false);
-      for (std::size_t r = m; r < n; ++r) best[order[r]] = true;
+      best_below = m;
     }
+    if (best_below == 0) continue;
+    best.assign(n, false);
+    for (std::size_t r = best_below; r < n; ++r) best[order[r].point] = true;
   }
   return best;
 }
@@ -128,10 +147,7 @@ std::vector<Points> halves(const Points& points) {
   Fit split;
   split.shares = Eigen::MatrixXd::Zero(points.cols(), 2);
   for (Eigen::Index i = 0; i < points.cols(); ++i) split.shares(i, beyond[static_cast<std::size_t>(i)] ? 1 : 0) = 1;
-  for (int step = 0; step < steps_of_split; ++step) {
-    maximisation(points, split);
-    expectation(points, split);
-  }
+  alternate(points, split, steps_of_split);
   const auto d = static_cast<double>(points.rows());
   const double more_parameters = 1 + d + 0.5 * d * (d + 1);
   const double gain = 2 * (split.log_likelihood - whole.log_likelihood);
@@ -170,10 +186,8 @@ Modes find_modes(ConstMatrixView rows, std::size_t most) {
         fit.modes.push_back(one_mode(part).modes[0]);
         fit.modes.back().weight = static_cast<double>(part.cols()) / static_cast<double>(points.cols());
       }
-      for (int step = 0; step < steps_of_all; ++step) {
-        expectation(points, fit);
-        maximisation(points, fit);
-      }
+      expectation(points, fit);
+      alternate(points, fit, steps_of_all);
     }
   }
   Modes result{std::move(fit.modes), std::vector<std::size_t>(rows.rows, 0)};
