@@ -55,7 +55,7 @@ json encoding(const Plan& plan, const std::set<std::string>& methods) {
        {{"field", "x"},
         {"type", "quantitative"},
         {"title", plan.axis_title},
-        {"axis", {{"tickCount", 3}}},
+        {"axis", {{"tickCount", 3}, {"format", "~s"}}},
         {"scale", {{"type", "log"}}}}},
       {"y", y},
       {"color",
