@@ -37,8 +37,9 @@ class Inputs {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Block x = workspace.value(nodes_[i], end - begin);
       const ConstBlock from = values_[i];
-      for (std::size_t f = 0; f < x.features; ++f)
+      for (std::size_t f = 0; f < x.features; ++f) {
         std::copy(from.feature(f) + begin, from.feature(f) + end, x.feature(f));
+      }
     }
   }
 

@@ -129,8 +129,9 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
   for (std::size_t i = count; i-- > 0;) {
     begins[i] = i;
     for (const int input : nodes[i].inputs) {
-      if (inside[static_cast<std::size_t>(input)].whole == static_cast<int>(i))
+      if (inside[static_cast<std::size_t>(input)].whole == static_cast<int>(i)) {
         begins[i] = std::min(begins[i], static_cast<std::size_t>(input));
+      }
     }
   }
   Arena arena;

@@ -28,8 +28,8 @@ Parameter Graph::parameter(ParameterInfo info) {
   return {static_cast<int>(parameters_.size()) - 1};
 }
 
-Value Graph::apply(std::string_view operation, std::vector<Value> inputs, std::vector<Parameter> parameters,
-                   Attributes attributes) {
+Value Graph::apply(std::string_view operation, const std::vector<Value>& inputs,
+                   const std::vector<Parameter>& parameters, Attributes attributes) {
   Node node;
   node.operation = &operations().at("graph.apply", operation);
   std::vector<const Node*> input_nodes;
@@ -75,8 +75,9 @@ AlignedVector<float> Graph::initial_weights(const Streams& streams) const {
       double value = info.init == Init::ones ? 1 : 0;
       if (info.init == Init::standard_normal) value = stream.normal();
       if (info.init == Init::scaled_normal) {
-        do value = stream.normal();
-        while (std::abs(value) > 2);
+        do {
+          value = stream.normal();
+        } while (std::abs(value) > 2);
         value /= 0.87962566103423978;  // the deviation of a normal cut at ±2
       }
       weights[info.offset + k] = static_cast<float>(value * scale);

@@ -90,8 +90,8 @@ class Graph {
   Value input(std::string name, std::size_t features, Lanes lanes = Lanes::each());
   Parameter parameter(ParameterInfo info);
   /// Appends one operation; its registry entry checks shapes and says what comes out.
-  Value apply(std::string_view operation, std::vector<Value> inputs, std::vector<Parameter> parameters = {},
-              Attributes attributes = {});
+  Value apply(std::string_view operation, const std::vector<Value>& inputs,
+              const std::vector<Parameter>& parameters = {}, Attributes attributes = {});
 
   std::span<const Node> nodes() const { return nodes_; }
   const Node& node(Value value) const { return nodes_[static_cast<std::size_t>(value.node)]; }

@@ -154,8 +154,9 @@ HWY_INLINE float sum_lanes(std::size_t lanes, Product product) {
 }
 
 void AddRowSums(ConstBlock x, float* sums) {
-  for (std::size_t f = 0; f < x.features; ++f)
+  for (std::size_t f = 0; f < x.features; ++f) {
     sums[f] += sum_lanes(x.lanes, [&](std::size_t l) { return load(x, f, l); });
+  }
 }
 
 void AddRowDots(ConstBlock x, ConstBlock y, float* sums) {

@@ -28,8 +28,9 @@ void dense_reverse(const ReverseCall& call) {
     kernels::product(transposed(call.parameters[0], *call.shapes[0]), gy, nullptr,
                      present(call.input_gradients[0], call.accumulate[0]), call.input_gradients[0]);
   }
-  if (call.parameter_gradients[0] != nullptr)
+  if (call.parameter_gradients[0] != nullptr) {
     kernels::outer_product(gy, call.inputs[0], call.parameter_gradients[0], call.accumulate_parameters[0]);
+  }
   if (call.parameters.size() == 1) return;
   if (float* gb = cleared_gradient(call, 1)) kernels::add_row_sums(gy, gb);
 }
