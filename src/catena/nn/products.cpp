@@ -134,7 +134,7 @@ HWY_NOINLINE void dots_tile(const ConstBlock& g, const ConstBlock& x, float* w, 
     values.load(counts, x.data + lane, x.stride);
     sums.add_products(counts, g.data + lane, g.stride, values);
   }
-  constexpr std::size_t count = R * C, padded = (count + 3) / 4 * 4;
+  constexpr std::size_t count = std::size_t{R} * C, padded = (count + 3) / 4 * 4;
   HWY_ALIGN float vectors[padded * 16];
   HWY_ALIGN float totals[padded];
   sums.store(vectors, C * n);

@@ -36,8 +36,9 @@ constexpr std::size_t few_dimensions = 10;
 constexpr std::size_t many_terms = 500;
 
 std::string automatic(const Target& target) {
-  if (target.dimension() <= few_dimensions)
+  if (target.dimension() <= few_dimensions) {
     return target.costs_grow() && target.terms() >= many_terms ? "delayed" : "cloud";
+  }
   return target.has_gradient() ? "hmc" : "slice";
 }
 

@@ -78,8 +78,9 @@ void reverse(const ReverseCall& call) {
                                 call.parameters[2], gu, ge, gh, false, call.accumulate[1], call.accumulate[0], sums});
     if (gh.data != nullptr) kernels::product(wt, gu, nullptr, gh, gh);
   });
-  if (call.parameter_gradients[0] != nullptr)
+  if (call.parameter_gradients[0] != nullptr) {
     kernels::outer_product(gus, call.inputs[0], call.parameter_gradients[0], call.accumulate_parameters[0]);
+  }
   kernels::add_norm_sums(sums, cleared_gradient(call, 1), cleared_gradient(call, 2), cleared_gradient(call, 3));
 }
 
