@@ -88,7 +88,8 @@ float CentreObjective::share_of(std::size_t member, std::size_t row) const {
   // More members than folds: those of one fold share its rows.
   const std::size_t folds = std::min(members_.size(), data_.folds());
   if (member % folds != fold) return 0;
-  return 1.0F / static_cast<float>((members_.size() - fold + folds - 1) / folds);
+  const std::size_t sharing = (members_.size() - fold + folds - 1) / folds;
+  return 1.0F / static_cast<float>(sharing);
 }
 
 }  // namespace catena::train

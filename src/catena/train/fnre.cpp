@@ -45,8 +45,9 @@ void choose_atoms(FnreSettings& settings) {
 
 TrainedModel train_fnre(const MethodContext& context) {
   auto settings = from_json<FnreSettings>("train", context.settings);
-  if (settings.loss.loss == "auto")
+  if (settings.loss.loss == "auto") {
     settings.loss.loss = settings.network.separable() ? "nce_contrastive" : "contrastive";
+  }
   check::that(settings.network.separable() || !ratio_losses().at("train", settings.loss.loss).noise, "train", "loss",
               settings.loss.loss, "one without noise for a joint network");
   choose_atoms(settings);
