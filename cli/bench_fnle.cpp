@@ -20,7 +20,7 @@ double train_step_seconds(BenchContext& context, const train::TrainingData& data
   settings.density.density = "gaussian";
   const train::DensityMap map(data.features(), data.state_names(), train::resolve(settings.inputs, data), false);
   const train::DensityObjective objective(settings.density, map, data.prior().size());
-  nn::BatchGradient gradient(objective.graph(), objective.loss(), batch, Parallel(1));
+  nn::BatchGradient gradient(objective.graph(), objective.loss(), batch, Parallel(1), objective.block_lanes());
   const nn::Optimizer optimizer(objective.graph(), {});
   nn::OptimizerState state = optimizer.init(objective.graph().initial_weights(Streams(1)));
   const std::vector<std::size_t> order = Streams(1).stream("order").permutation(batch);
