@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "catena/sample/posterior.h"
-#include "catena/train/method.h"
 #include "train/exact_density.h"
 #include "train/train_cases.h"
 
@@ -24,18 +23,7 @@ TEST(LongSeries, AreSampledByTheKernelThatTheirCostAsksFor) {
            {"fnre", {{"network", "gaussian"}, {"decay", 0.1}, {"width", 16}, {"ensemble", 1}}, "cloud"},
            {"fnre", {{"network", "joint"}, {"decay", 0.1}, {"width", 16}, {"ensemble", 1}}, "delayed"}}) {
     SCOPED_TRACE(method + " " + settings.dump());
-    train::TrainingData data(set, {});
-    train::LoopSettings loop;
-    loop.steps = 300;
-    loop.batch_size = 200;
-    loop.optimizer.learning_rate = 5e-3;  // few steps
-    const train::TrainedModel model = train::train(method, {.data = data,
-                                                            .loop = loop,
-                                                            .settings = settings,
-                                                            .streams = Streams(1),
-                                                            .parallel = Parallel(2),
-                                                            .progress = silent_progress(),
-                                                            .checkpoint = {}});
+    const train::TrainedModel model = train::train_briefly(method, set, settings, 300, 200);
     const PosteriorDraws draws = draw_posterior(
         {.model = model, .series = series, .times = {}, .draws = 100, .settings = nlohmann::json::object()}, Streams(2),
         Parallel(2));

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "catena/tasks/gaussian_rw.h"
-#include "catena/train/method.h"
 #include "train/exact_density.h"
 #include "train/train_cases.h"
 
@@ -14,18 +13,7 @@ namespace catena::train {
 namespace {
 
 TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::json& settings, int steps) {
-  TrainingData data(set, {});
-  LoopSettings loop;
-  loop.steps = steps;
-  loop.batch_size = 200;
-  loop.optimizer.learning_rate = 5e-3;  // few steps
-  return train("fnle", {.data = data,
-                        .loop = loop,
-                        .settings = settings,
-                        .streams = Streams(1),
-                        .parallel = Parallel(2),
-                        .progress = silent_progress(),
-                        .checkpoint = {}});
+  return train_briefly("fnle", set, settings, steps, 200);
 }
 
 simulate::TransitionSet gaussian_rw_set(std::uint64_t budget) {

@@ -11,18 +11,7 @@ namespace catena::train {
 namespace {
 
 TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::json& settings, int steps, int threads) {
-  TrainingData data(set, {});
-  LoopSettings loop;
-  loop.steps = steps;
-  loop.batch_size = 250;
-  loop.optimizer.learning_rate = 5e-3;  // few steps
-  return train("fnre", {.data = data,
-                        .loop = loop,
-                        .settings = settings,
-                        .streams = Streams(1),
-                        .parallel = Parallel(threads),
-                        .progress = silent_progress(),
-                        .checkpoint = {}});
+  return train_briefly("fnre", set, settings, steps, 250, threads);
 }
 
 nlohmann::json small(const std::string& loss, const std::string& network) {

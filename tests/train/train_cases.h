@@ -3,6 +3,7 @@
 
 #include "catena/simulate/transitions.h"
 #include "catena/tasks/task.h"
+#include "catena/train/method.h"
 
 namespace catena::train {
 
@@ -23,6 +24,23 @@ inline simulate::TransitionSet two_state_set(std::size_t rows) {
   set.prior = simulate::Prior::standard({"theta"});
   set.state_names = {"a", "b"};
   return set;
+}
+
+/// A model after few steps, which are therefore large.
+inline TrainedModel train_briefly(std::string_view method, const simulate::TransitionSet& set,
+                                  const nlohmann::json& settings, int steps, int batch_size, int threads = 2) {
+  TrainingData data(set, {});
+  LoopSettings loop;
+  loop.steps = steps;
+  loop.batch_size = batch_size;
+  loop.optimizer.learning_rate = 5e-3;
+  return train(method, {.data = data,
+                        .loop = loop,
+                        .settings = settings,
+                        .streams = Streams(1),
+                        .parallel = Parallel(threads),
+                        .progress = silent_progress(),
+                        .checkpoint = {}});
 }
 
 }  // namespace catena::train

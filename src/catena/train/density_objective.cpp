@@ -76,7 +76,7 @@ DecaySearch density_search(const DensitySettings& settings, const DensityInputSe
                            const LoopSettings& loop, const TrainingData& data, std::optional<BlurLevels> blur) {
   const bool any = settings.density == "auto";
   std::vector<std::string> kinds{any ? "gaussian" : settings.density};
-  // A blurred Gaussian is a mixture over z, which no products of functions of ẑ and of the state make up.
+  // Whether separable densities are any good for blurred parameters nobody has tried.
   if (any && !blur && data.features().target() <= most_separable_states) kinds.emplace_back("separable");
   return {.kinds = std::move(kinds),
           .others = any ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
