@@ -1,6 +1,6 @@
 // catena bench: speed figures beside the machine's peak, measured in the same run.
 
-#include "bench.h"
+#include "bench/bench.h"
 
 #include <fmt/format.h>
 
@@ -41,13 +41,13 @@ const Registry<Benchmark>& benchmarks() {
   return registry;
 }
 
-struct Options {
+struct BenchOptions {
   Common common;
   std::string only;
   double run_seconds = 0.05;
 };
 
-int run(const Options& options) {
+int run_bench(const BenchOptions& options) {
   std::vector<const Benchmark*> chosen;
   for (const Benchmark& benchmark : benchmarks()) {
     if (benchmark.name.starts_with(options.only)) chosen.push_back(&benchmark);
@@ -77,8 +77,8 @@ int run(const Options& options) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run set_up_bench(CLI::App& app) {
+  const auto options = std::make_shared<BenchOptions>();
   add_common(app, options->common, Seeded::no);
   add_flag(app, options->only, "--only", "run only the measurements whose names begin so", anything());
   add_flag(app, options->run_seconds, "--run-seconds", "length of one of the runs whose median is taken",
@@ -86,7 +86,7 @@ Run set_up(CLI::App& app) {
   std::string footer = "Measurements:\n";
   for (const Benchmark& benchmark : benchmarks()) footer += fmt::format("  {:<24}{}\n", benchmark.name, benchmark.help);
   app.footer(footer);
-  return [options] { return run(*options); };
+  return [options] { return run_bench(*options); };
 }
 
 }  // namespace
@@ -110,6 +110,6 @@ void BenchContext::record(std::string key, double value, std::string unit, std::
   measurements_.push_back({std::move(key), value, std::move(unit), std::move(meaning)});
 }
 
-Verb bench_verb() { return {"bench", "measure speed, beside the machine's measured peak", set_up}; }
+Verb bench_verb() { return {"bench", "measure speed, beside the machine's measured peak", set_up_bench}; }
 
 }  // namespace catena::cli

@@ -18,9 +18,9 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::string_view function = "catena calibrate";
+constexpr std::string_view calibrate_function = "catena calibrate";
 
-struct Options {
+struct CalibrateOptions {
   Common common;
   TaskFlags task;
   SamplerFlags settings;
@@ -39,19 +39,20 @@ void print(const nlohmann::json& summary, const std::string& output, double seco
   line("all together (TARP)", summary["tarp"]);
 }
 
-int run(const Options& options) {
+int run_calibrate(const CalibrateOptions& options) {
   const Stopwatch watch;
   const train::TrainedModel model = train::read_model(options.model);
-  const tasks::Task task = chosen_task(function, options.task);
+  const tasks::Task task = chosen_task(calibrate_function, options.task);
   if (task.prior.to_json() != model.prior.to_json()) {
-    throw InputError(
-        fmt::format("{}: the prior of {} is not that of {}, but must be", function, options.model, task.name));
+    throw InputError(fmt::format("{}: the prior of {} is not that of {}, but must be", calibrate_function,
+                                 options.model, task.name));
   }
-  const nlohmann::json settings = options.settings.values(function, model.method);
+  const nlohmann::json settings = options.settings.values(calibrate_function, model.method);
   const Streams streams(options.common.seed);
   const auto progress = options.common.make_progress();
-  const evaluate::KnownSeries known = evaluate::known_series(function, task, static_cast<std::size_t>(options.series),
-                                                             static_cast<std::size_t>(options.transitions), streams);
+  const evaluate::KnownSeries known =
+      evaluate::known_series(calibrate_function, task, static_cast<std::size_t>(options.series),
+                             static_cast<std::size_t>(options.transitions), streams);
   const evaluate::CalibrationResult result = evaluate::calibrate(
       model, known, static_cast<std::size_t>(options.draws), settings, streams, options.common.parallel(), *progress);
   nlohmann::json summary = evaluate::summary(result, streams);
@@ -75,8 +76,8 @@ int run(const Options& options) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run set_up_calibrate(CLI::App& app) {
+  const auto options = std::make_shared<CalibrateOptions>();
   app.add_option("model", options->model, "trained model, from catena train")->required()->type_name("FILE");
   add_task_flags(app, options->task, /*with_plugin=*/true);
   add_flag(app, options->transitions, "--transitions", "length T of each series", between(1, 100000000));
@@ -88,11 +89,11 @@ Run set_up(CLI::App& app) {
       ->type_name("FILE");
   options->settings.add_to(app);
   add_common(app, options->common, Seeded::yes);
-  return [options] { return run(*options); };
+  return [options] { return run_calibrate(*options); };
 }
 
 }  // namespace
 
-Verb calibrate_verb() { return {"calibrate", "compare true parameters with a model's posteriors", set_up}; }
+Verb calibrate_verb() { return {"calibrate", "compare true parameters with a model's posteriors", set_up_calibrate}; }
 
 }  // namespace catena::cli

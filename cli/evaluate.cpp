@@ -17,7 +17,7 @@ namespace {
 using evaluate::Draws;
 using evaluate::Metric;
 
-struct Options {
+struct EvaluateOptions {
   Common common;
   std::string a, b;
   std::string metrics;
@@ -45,7 +45,7 @@ nlohmann::json with_names(const nlohmann::json& value, const std::vector<std::st
   return object;
 }
 
-int run(const Options& options) {
+int run_evaluate(const EvaluateOptions& options) {
   const std::vector<const Metric*> chosen = chosen_metrics(options.metrics);
   const Draws a = evaluate::read_draws(options.a);
   const Draws b = evaluate::in_order_of(a, evaluate::read_draws(options.b));
@@ -81,8 +81,8 @@ int run(const Options& options) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run set_up_evaluate(CLI::App& app) {
+  const auto options = std::make_shared<EvaluateOptions>();
   app.add_option("A", options->a, "draws to judge: netCDF with ArviZ's group `posterior`, or CSV with a draw a row")
       ->required();
   app.add_option("B", options->b, "draws of the reference")->required();
@@ -91,11 +91,11 @@ Run set_up(CLI::App& app) {
   std::string footer = "Metrics:\n";
   for (const Metric& metric : evaluate::metrics()) footer += fmt::format("  {:<24}{}\n", metric.name, metric.help);
   app.footer(footer);
-  return [options] { return run(*options); };
+  return [options] { return run_evaluate(*options); };
 }
 
 }  // namespace
 
-Verb evaluate_verb() { return {"evaluate", "measure how much two sets of draws differ", set_up}; }
+Verb evaluate_verb() { return {"evaluate", "measure how much two sets of draws differ", set_up_evaluate}; }
 
 }  // namespace catena::cli

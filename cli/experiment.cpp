@@ -26,7 +26,7 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::string_view function = "catena experiment";
+constexpr std::string_view experiment_function = "catena experiment";
 
 std::vector<std::string> items(const std::string& list) {
   std::vector<std::string> result;
@@ -39,7 +39,7 @@ template <class T>
 std::vector<T> numbers(const char* flag, const std::string& list) {
   std::vector<T> result;
   for (const std::string& item : items(list)) {
-    result.push_back(static_cast<T>(parse_unsigned(function, flag, item, std::uint64_t{1} << 53)));
+    result.push_back(static_cast<T>(parse_unsigned(experiment_function, flag, item, std::uint64_t{1} << 53)));
   }
   return result;
 }
@@ -68,7 +68,7 @@ experiment::Sweep sweep_of(const BenchmarkOptions& options) {
   for (const std::string& name : options.methods == "all" ? train::methods().names() : items(options.methods)) {
     json["methods"].push_back({{"method", name}});
   }
-  return experiment::Sweep::from_json(std::string(function), json);
+  return experiment::Sweep::from_json(std::string(experiment_function), json);
 }
 
 int run_benchmark(const BenchmarkOptions& options) {
@@ -102,8 +102,8 @@ int run_show(const ShowOptions& options) {
   std::vector<std::string> metrics = items(options.metric);
   std::vector<std::filesystem::path> pictures;
   if (!options.figures.empty()) {
-    pictures =
-        write_figures({function, options.format}, experiment::results_figures(rows_to_draw(rows)), options.figures);
+    pictures = write_figures({experiment_function, options.format}, experiment::results_figures(rows_to_draw(rows)),
+                             options.figures);
   }
   if (!options.page.empty()) experiment::write_results_page(options.page, rows, options.directory, pictures);
   if (options.common.json) {
@@ -174,7 +174,7 @@ int run_decompose(const DecomposeOptions& options) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
+Run set_up_experiment(CLI::App& app) {
   app.require_subcommand(1);
   CLI::App& benchmark =
       *app.add_subcommand("benchmark", "train, sample and compare over a sweep; goes on where it was");
@@ -218,6 +218,8 @@ Run set_up(CLI::App& app) {
 
 }  // namespace
 
-Verb experiment_verb() { return {"experiment", "run a sweep, or show its results beside the paper's", set_up}; }
+Verb experiment_verb() {
+  return {"experiment", "run a sweep, or show its results beside the paper's", set_up_experiment};
+}
 
 }  // namespace catena::cli

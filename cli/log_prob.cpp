@@ -19,20 +19,20 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::string_view function = "catena log-prob";
+constexpr std::string_view log_prob_function = "catena log-prob";
 
-struct Options {
+struct LogProbOptions {
   Common common;
   ObservationFlags observation;
   std::string theta, output;
 };
 
-int run(const Options& options) {
-  const Observed observed(function, options.observation);
+int run_log_prob(const LogProbOptions& options) {
+  const Observed observed(log_prob_function, options.observation);
   const train::TrainedModel& model = observed.model();
   evaluate::Draws given = evaluate::read_draws(options.theta);
   const std::vector<std::string>& names = model.prior.names();
-  check::that(given.parameters.empty() || std::ranges::is_permutation(given.parameters, names), function,
+  check::that(given.parameters.empty() || std::ranges::is_permutation(given.parameters, names), log_prob_function,
               fmt::format("the list of parameters of {}", options.theta),
               fmt::format("{}", fmt::join(given.parameters, ", ")),
               fmt::format("that of the model, {}", fmt::join(names, ", ")));
@@ -59,8 +59,8 @@ int run(const Options& options) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run set_up_log_prob(CLI::App& app) {
+  const auto options = std::make_shared<LogProbOptions>();
   add_observation_flags(app, options->observation);
   app.add_option("--theta", options->theta, "parameters: CSV, one set a row, or draws in netCDF")
       ->required()
@@ -68,11 +68,11 @@ Run set_up(CLI::App& app) {
   app.add_option("-o,--output", options->output, "CSV file to write: the parameters and their log_prob")
       ->type_name("FILE");
   add_common(app, options->common, Seeded::no);
-  return [options] { return run(*options); };
+  return [options] { return run_log_prob(*options); };
 }
 
 }  // namespace
 
-Verb log_prob_verb() { return {"log-prob", "log density of parameters given a series, unnormalised", set_up}; }
+Verb log_prob_verb() { return {"log-prob", "log density of parameters given a series, unnormalised", set_up_log_prob}; }
 
 }  // namespace catena::cli

@@ -17,9 +17,9 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::string_view function = "catena observe";
+constexpr std::string_view observe_function = "catena observe";
 
-struct Options {
+struct ObserveOptions {
   Common common;
   TaskFlags task;
   std::vector<double> theta;
@@ -28,16 +28,16 @@ struct Options {
   std::string output;
 };
 
-int run(const Options& options) {
-  const tasks::Task task = chosen_task(function, options.task);
+int run_observe(const ObserveOptions& options) {
+  const tasks::Task task = chosen_task(observe_function, options.task);
   const std::filesystem::path output = options.output;
   std::filesystem::path truth = output;
   truth.replace_extension(".json");
-  check::that(truth != output, function, "--output", options.output,
+  check::that(truth != output, observe_function, "--output", options.output,
               "no .json file: that one is for the true parameters");
 
-  tasks::Observation observation =
-      tasks::observe(function, task, static_cast<std::size_t>(options.transitions), options.common.seed, options.theta);
+  tasks::Observation observation = tasks::observe(observe_function, task, static_cast<std::size_t>(options.transitions),
+                                                  options.common.seed, options.theta);
   const std::size_t lost = tasks::lose_states(observation, task, options.missing, options.common.seed);
   const files::Series file{
       .names = task.simulator.state_names, .values = observation.series, .times = observation.times};
@@ -60,8 +60,8 @@ int run(const Options& options) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run set_up_observe(CLI::App& app) {
+  const auto options = std::make_shared<ObserveOptions>();
   add_task_flags(app, options->task, /*with_plugin=*/true);
   add_flag(app, options->transitions, "--transitions",
            "length T of the series, which has T + 1 states (T + m for a chain of order m)", between(1, 100000000));
@@ -73,11 +73,11 @@ Run set_up(CLI::App& app) {
       ->type_name("NUMBER")
       ->delimiter(',');
   add_common(app, options->common, Seeded::yes);
-  return [options] { return run(*options); };
+  return [options] { return run_observe(*options); };
 }
 
 }  // namespace
 
-Verb observe_verb() { return {"observe", "simulate one series, with its true parameters beside it", set_up}; }
+Verb observe_verb() { return {"observe", "simulate one series, with its true parameters beside it", set_up_observe}; }
 
 }  // namespace catena::cli

@@ -22,9 +22,9 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::string_view function = "catena predict";
+constexpr std::string_view predict_function = "catena predict";
 
-struct Options {
+struct PredictOptions {
   Common common;
   TaskFlags task;
   std::string posterior, model, observation, output;
@@ -53,20 +53,20 @@ struct Source {
   simulate::Simulator simulator;
 };
 
-std::unique_ptr<Source> chosen_source(const Options& options, const files::Group& root) {
+std::unique_ptr<Source> chosen_source(const PredictOptions& options, const files::Group& root) {
   auto source = std::make_unique<Source>();
   if (!options.model.empty()) {
     if (!options.task.task.empty() || !options.task.plugin.empty())
-      throw InputError(fmt::format("{}: --model is given beside a simulator, but only one can be", function));
+      throw InputError(fmt::format("{}: --model is given beside a simulator, but only one can be", predict_function));
     source->trained = train::read_model(options.model);
-    check::that(source->trained->method == "fnle", function, "the method of --model", source->trained->method,
+    check::that(source->trained->method == "fnle", predict_function, "the method of --model", source->trained->method,
                 "fnle, whose density can be drawn from; else give the simulator");
     source->density.emplace(*source->trained);
     source->simulator = evaluate::surrogate_simulator(*source->density);
     return source;
   }
   if (!options.task.task.empty() || !options.task.plugin.empty()) {
-    source->simulator = chosen_task(function, options.task).simulator;
+    source->simulator = chosen_task(predict_function, options.task).simulator;
     return source;
   }
   const nlohmann::json named = simulator_of_draws(options.posterior, root);
@@ -75,21 +75,21 @@ std::unique_ptr<Source> chosen_source(const Options& options, const files::Group
     throw InputError(
         fmt::format("{}: {} names no built-in simulator, but one is needed: give TASK, --plugin, or --model with an "
                     "fnle model as its stand-in",
-                    function, options.posterior));
+                    predict_function, options.posterior));
   }
   source->simulator = tasks::make_task(named.at("model").get<std::string>(), named.at("options")).simulator;
   return source;
 }
 
 /// `count` draws spread evenly over the finite ones of the file.
-Matrix chosen_draws(const Options& options, const simulate::Simulator& simulator) {
+Matrix chosen_draws(const PredictOptions& options, const simulate::Simulator& simulator) {
   evaluate::Draws draws = evaluate::read_draws(options.posterior);
   draws = evaluate::in_order_of({simulator.parameter_names, {}}, std::move(draws));
   std::vector<std::size_t> finite;
   for (std::size_t r = 0; r < draws.values.rows(); ++r) {
     if (std::ranges::all_of(draws.values.row(r), [](double v) { return std::isfinite(v); })) finite.push_back(r);
   }
-  check::at_least(function, "the number of finite draws", finite.size(), std::size_t{1});
+  check::at_least(predict_function, "the number of finite draws", finite.size(), std::size_t{1});
   const std::size_t count = std::min(finite.size(), static_cast<std::size_t>(options.n));
   Matrix theta(count, draws.values.cols());
   for (std::size_t k = 0; k < count; ++k) {
@@ -98,17 +98,17 @@ Matrix chosen_draws(const Options& options, const simulate::Simulator& simulator
   return theta;
 }
 
-files::Series observed_series(const Options& options, const files::Group& root) {
+files::Series observed_series(const PredictOptions& options, const files::Group& root) {
   if (!options.observation.empty()) return files::read_csv(options.observation);
   std::optional<files::Series> stored = sample::observed_in(root);
   if (!stored) {
-    throw InputError(fmt::format("{}: {} does not hold the observed series, but must: give --observation", function,
-                                 options.posterior));
+    throw InputError(fmt::format("{}: {} does not hold the observed series, but must: give --observation",
+                                 predict_function, options.posterior));
   }
   return std::move(*stored);
 }
 
-int run(const Options& options) {
+int run_predict(const PredictOptions& options) {
   const Stopwatch watch;
   const files::Group root = files::read_netcdf(options.posterior);
   const auto source = chosen_source(options, root);
@@ -141,8 +141,8 @@ int run(const Options& options) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run set_up_predict(CLI::App& app) {
+  const auto options = std::make_shared<PredictOptions>();
   app.add_option("posterior", options->posterior, "draws, from catena sample or catena reference")
       ->required()
       ->type_name("FILE");
@@ -155,11 +155,11 @@ Run set_up(CLI::App& app) {
   add_flag(app, options->n, "-n", "number of draws to simulate from", at_least(1));
   app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
   add_common(app, options->common, Seeded::yes);
-  return [options] { return run(*options); };
+  return [options] { return run_predict(*options); };
 }
 
 }  // namespace
 
-Verb predict_verb() { return {"predict", "simulate series from draws of a posterior", set_up}; }
+Verb predict_verb() { return {"predict", "simulate series from draws of a posterior", set_up_predict}; }
 
 }  // namespace catena::cli

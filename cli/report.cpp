@@ -24,9 +24,9 @@ namespace {
 
 using std::filesystem::path;
 
-constexpr std::string_view function = "catena report";
+constexpr std::string_view report_function = "catena report";
 
-struct Options {
+struct ReportOptions {
   Common common;
   std::vector<std::string> files;
   std::string output, bundle, python;
@@ -35,7 +35,7 @@ struct Options {
 };
 
 /// Vega's JavaScript; empty, with a remark, if there is none and none was asked for.
-std::string vega_bundle(const Options& options) {
+std::string vega_bundle(const ReportOptions& options) {
   constexpr std::uint64_t largest = std::uint64_t{64} << 20;
   if (!options.bundle.empty()) return files::read_file(options.bundle, largest);
   const auto found = report::find_shared(report::program_directory(), "vega-bundle.js");
@@ -43,11 +43,11 @@ std::string vega_bundle(const Options& options) {
   fmt::print(stderr,
              "{}: vega-bundle.js was not found beside the program, so the page has tables and no figures; make it with "
              "tools/vega-bundle and name it by --vega-bundle\n",
-             function);
+             report_function);
   return "";
 }
 
-int run(const Options& options) {
+int run_report(const ReportOptions& options) {
   std::vector<path> inputs(options.files.begin(), options.files.end());
   report::Results results = report::read_results(inputs);
   report::add_information(results, options.common.parallel());
@@ -61,7 +61,7 @@ int run(const Options& options) {
     files::write_file(options.output, report::page(results, summary, findings, figures, vega_bundle(options)));
     written.emplace_back(options.output);
   } else {
-    written = write_figures({function, options.format, options.scale, options.python}, figures, options.output);
+    written = write_figures({report_function, options.format, options.scale, options.python}, figures, options.output);
   }
 
   if (options.common.json) {
@@ -84,8 +84,8 @@ int run(const Options& options) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run set_up_report(CLI::App& app) {
+  const auto options = std::make_shared<ReportOptions>();
   app.add_option(
          "FILES", options->files,
          "any of: a model (.safetensors), draws of the posterior and then of the reference (.nc), the observed "
@@ -102,11 +102,11 @@ Run set_up(CLI::App& app) {
   add_flag(app, options->python, "--python", "a Python with vl-convert-python, for png and svg", anything());
   add_flag(app, options->bundle, "--vega-bundle", "Vega's JavaScript, if not the one beside the program", anything());
   add_common(app, options->common, Seeded::yes);
-  return [options] { return run(*options); };
+  return [options] { return run_report(*options); };
 }
 
 }  // namespace
 
-Verb report_verb() { return {"report", "show results as one page, or as pictures", set_up}; }
+Verb report_verb() { return {"report", "show results as one page, or as pictures", set_up_report}; }
 
 }  // namespace catena::cli

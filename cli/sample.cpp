@@ -20,9 +20,9 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::string_view function = "catena sample";
+constexpr std::string_view sample_function = "catena sample";
 
-struct Options {
+struct SampleOptions {
   Common common;
   SamplerFlags settings;
   ObservationFlags observation;
@@ -30,19 +30,19 @@ struct Options {
   int n = 1000;
 };
 
-int run(const Options& options) {
+int run_sample(const SampleOptions& options) {
   const Stopwatch watch;
-  const Observed observed(function, options.observation);
+  const Observed observed(sample_function, options.observation);
   const train::TrainedModel& model = observed.model();
   sample::PosteriorRequest request = observed.request();
   request.draws = static_cast<std::size_t>(options.n);
-  request.settings = options.settings.values(function, model.method);
+  request.settings = options.settings.values(sample_function, model.method);
   request.state = options.state;
   const auto progress = options.common.make_progress();
   const sample::PosteriorDraws draws =
       sample::draw_posterior(request, Streams(options.common.seed), options.common.parallel(), *progress);
   const std::string warning = sample::extrapolation_warning(draws.observed);
-  if (!warning.empty() && !options.common.quiet) fmt::print(stderr, "{}: {}\n", function, warning);
+  if (!warning.empty() && !options.common.quiet) fmt::print(stderr, "{}: {}\n", sample_function, warning);
 
   files::Group group = sample::draws_group(model.prior.names(), draws.theta, draws.chains, model.state_names,
                                            request.series, request.more_series);
@@ -68,11 +68,11 @@ int run(const Options& options) {
     fmt::print("{}: {} draws from the posterior of {} transitions by {} in {:.2f} s\n", options.output, options.n,
                draws.info["transitions"].get<std::uint64_t>(), model.method, watch.seconds());
   }
-  return exit_code(function, draws.outcome);
+  return exit_code(sample_function, draws.outcome);
 }
 
-Run set_up(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run set_up_sample(CLI::App& app) {
+  const auto options = std::make_shared<SampleOptions>();
   add_observation_flags(app, options->observation);
   add_flag(app, options->n, "-n", "number of draws", at_least(1));
   app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
@@ -81,11 +81,11 @@ Run set_up(CLI::App& app) {
       ->type_name("FILE");
   options->settings.add_to(app);
   add_common(app, options->common, Seeded::yes);
-  return [options] { return run(*options); };
+  return [options] { return run_sample(*options); };
 }
 
 }  // namespace
 
-Verb sample_verb() { return {"sample", "draw from the posterior of a series by a trained model", set_up}; }
+Verb sample_verb() { return {"sample", "draw from the posterior of a series by a trained model", set_up_sample}; }
 
 }  // namespace catena::cli

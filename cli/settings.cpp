@@ -69,7 +69,7 @@ nlohmann::json all_settings() {
   return groups;
 }
 
-int run(const Common& common) {
+int run_settings(const Common& common) {
   const nlohmann::json groups = all_settings();
   if (common.json) {
     print_json({{"groups", groups}});
@@ -89,14 +89,16 @@ int run(const Common& common) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
+Run set_up_settings(CLI::App& app) {
   const auto common = std::make_shared<Common>();
   app.add_flag("--json", common->json, "print one JSON object on standard output and nothing else there");
-  return [common] { return run(*common); };
+  return [common] { return run_settings(*common); };
 }
 
 }  // namespace
 
-Verb settings_verb() { return {"settings", "list everything that can be chosen and set, with defaults", set_up}; }
+Verb settings_verb() {
+  return {"settings", "list everything that can be chosen and set, with defaults", set_up_settings};
+}
 
 }  // namespace catena::cli

@@ -15,9 +15,9 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::string_view function = "catena simulate";
+constexpr std::string_view simulate_function = "catena simulate";
 
-struct Options {
+struct SimulateOptions {
   Common common;
   TaskFlags task;
   ChoiceFlags proposal_settings;
@@ -34,29 +34,29 @@ struct Options {
 };
 
 /// --proposal NAME with its flags, or a description in JSON; null = the model's default.
-nlohmann::json chosen_proposal(const Options& options) {
+nlohmann::json chosen_proposal(const SimulateOptions& options) {
   if (options.proposal.starts_with('{')) {
     nlohmann::json description = nlohmann::json::parse(options.proposal, nullptr, /*allow_exceptions=*/false);
-    check::that(!description.is_discarded(), function, "--proposal", options.proposal, "a name or JSON");
-    static_cast<void>(options.proposal_settings.values(function, "a proposal in JSON", {}));
+    check::that(!description.is_discarded(), simulate_function, "--proposal", options.proposal, "a name or JSON");
+    static_cast<void>(options.proposal_settings.values(simulate_function, "a proposal in JSON", {}));
     return description;
   }
   if (options.proposal.empty()) {
-    static_cast<void>(options.proposal_settings.values(function, "the default proposal", {}));
+    static_cast<void>(options.proposal_settings.values(simulate_function, "the default proposal", {}));
     return nullptr;
   }
-  const simulate::ProposalEntry& entry = simulate::proposals().at(function, options.proposal);
+  const simulate::ProposalEntry& entry = simulate::proposals().at(simulate_function, options.proposal);
   nlohmann::json description =
-      options.proposal_settings.values(function, fmt::format("the proposal {}", entry.name), entry.settings);
+      options.proposal_settings.values(simulate_function, fmt::format("the proposal {}", entry.name), entry.settings);
   description["proposal"] = entry.name;
   return description;
 }
 
-int run(const Options& options) {
-  tasks::Task task = chosen_task(function, options.task);
+int run_simulate(const SimulateOptions& options) {
+  tasks::Task task = chosen_task(simulate_function, options.task);
   if (!options.around.empty()) {
     const evaluate::Draws draws = evaluate::in_order_of({task.prior.names(), {}}, evaluate::read_draws(options.around));
-    task.prior = simulate::fit_around(function, task.prior, draws.values, options.widen).prior();
+    task.prior = simulate::fit_around(simulate_function, task.prior, draws.values, options.widen).prior();
   }
   simulate::SimulationPlan plan;
   plan.proposal = chosen_proposal(options);
@@ -69,7 +69,7 @@ int run(const Options& options) {
   plan.records.block = static_cast<std::size_t>(options.block);
   plan.records.initial = options.initial;
   plan.records.varying_steps = !options.gaps.empty();
-  if (!options.gaps.empty()) plan.records.steps = simulate::parse_steps(function, "--gaps", options.gaps);
+  if (!options.gaps.empty()) plan.records.steps = simulate::parse_steps(simulate_function, "--gaps", options.gaps);
   plan.budget = options.budget;
   plan.seed = options.common.seed;
   plan.max_invalid = options.max_invalid;
@@ -98,8 +98,8 @@ int run(const Options& options) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run set_up_simulate(CLI::App& app) {
+  const auto options = std::make_shared<SimulateOptions>();
   add_task_flags(app, options->task, /*with_plugin=*/true);
   add_flag(app, options->budget, "--budget",
            "transitions to simulate in all, inner steps and what the proposal costs included", anything());
@@ -126,11 +126,11 @@ Run set_up(CLI::App& app) {
     options->proposal_settings.add(entry.name, entry.settings);
   options->proposal_settings.declare(app, "Proposal options");
   add_common(app, options->common, Seeded::yes);
-  return [options] { return run(*options); };
+  return [options] { return run_simulate(*options); };
 }
 
 }  // namespace
 
-Verb simulate_verb() { return {"simulate", "simulate training transitions", set_up}; }
+Verb simulate_verb() { return {"simulate", "simulate training transitions", set_up_simulate}; }
 
 }  // namespace catena::cli

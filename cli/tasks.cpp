@@ -33,7 +33,7 @@ nlohmann::json describe(const tasks::TaskEntry& entry) {
           {"options", options}};
 }
 
-int run(const Common& common) {
+int run_tasks(const Common& common) {
   if (common.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const tasks::TaskEntry& entry : tasks::registry()) list.push_back(describe(entry));
@@ -51,14 +51,14 @@ int run(const Common& common) {
   return success;
 }
 
-Run set_up(CLI::App& app) {
+Run set_up_tasks(CLI::App& app) {
   const auto common = std::make_shared<Common>();
   app.add_flag("--json", common->json, "print one JSON object on standard output and nothing else there");
-  return [common] { return run(*common); };
+  return [common] { return run_tasks(*common); };
 }
 
 }  // namespace
 
-Verb tasks_verb() { return {"tasks", "list the built-in simulators and their options", set_up}; }
+Verb tasks_verb() { return {"tasks", "list the built-in simulators and their options", set_up_tasks}; }
 
 }  // namespace catena::cli

@@ -15,9 +15,9 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::string_view function = "catena train";
+constexpr std::string_view train_function = "catena train";
 
-struct Options {
+struct TrainOptions {
   Common common;
   ChoiceFlags method_settings;
   train::LoopSettings loop;
@@ -40,22 +40,22 @@ nlohmann::json summary_of(const train::TrainedModel& model) {
   return networks;
 }
 
-int run(const Options& options) {
+int run_train(const TrainOptions& options) {
   const Stopwatch watch;
-  const train::Method& method = train::methods().at(function, options.method);
+  const train::Method& method = train::methods().at(train_function, options.method);
   const auto progress = options.common.make_progress();
   train::TrainingData data =
       train::needs_joining(options.transitions, method.any_prior)
           ? train::TrainingData(train::joined_transitions(options.transitions, method.any_prior), options.split)
           : train::TrainingData(options.transitions.front(), options.split);
-  const train::MethodContext context{
-      .data = data,
-      .loop = options.loop,
-      .settings = options.method_settings.values(function, fmt::format("the method {}", method.name), method.settings),
-      .streams = Streams(options.common.seed),
-      .parallel = options.common.parallel(),
-      .progress = *progress,
-      .checkpoint = {options.output, options.checkpoint_seconds, options.resume}};
+  const train::MethodContext context{.data = data,
+                                     .loop = options.loop,
+                                     .settings = options.method_settings.values(
+                                         train_function, fmt::format("the method {}", method.name), method.settings),
+                                     .streams = Streams(options.common.seed),
+                                     .parallel = options.common.parallel(),
+                                     .progress = *progress,
+                                     .checkpoint = {options.output, options.checkpoint_seconds, options.resume}};
   const train::TrainedModel model = train::train(options.method, context);
   train::write_model(options.output, model);
   train::remove_checkpoints(context);
@@ -80,11 +80,11 @@ int run(const Options& options) {
                  network.outcome == Outcome::time_limit ? " (time limit)" : "");
     }
   }
-  return exit_code(function, outcome);
+  return exit_code(train_function, outcome);
 }
 
-Run set_up(CLI::App& app) {
-  const auto options = std::make_shared<Options>();
+Run set_up_train(CLI::App& app) {
+  const auto options = std::make_shared<TrainOptions>();
   app.add_option("transitions", options->transitions,
                  "file of transitions, from catena simulate; several for the rounds of a refinement")
       ->required()
@@ -99,11 +99,11 @@ Run set_up(CLI::App& app) {
   for (const train::Method& method : train::methods()) options->method_settings.add(method.name, method.settings);
   options->method_settings.declare(app, "Method options");
   add_common(app, options->common, Seeded::yes);
-  return [options] { return run(*options); };
+  return [options] { return run_train(*options); };
 }
 
 }  // namespace
 
-Verb train_verb() { return {"train", "fit the networks of a method to transitions", set_up}; }
+Verb train_verb() { return {"train", "fit the networks of a method to transitions", set_up_train}; }
 
 }  // namespace catena::cli

@@ -37,7 +37,7 @@ Array sample_prior(const Prior& prior, std::size_t count, std::uint64_t seed) {
   return to_numpy(std::move(theta));
 }
 
-Array log_prob(const Prior& prior, const Rows& theta) {
+Array prior_log_prob(const Prior& prior, const Rows& theta) {
   check_columns("prior.log_prob", theta, prior.size());
   std::vector<double> result(theta.shape(0));
   {
@@ -131,7 +131,7 @@ void bind_simulate(nb::module_& m) {
       .def("to_json", [](const Prior& prior) { return text(prior.to_json()); })
       .def_prop_ro("names", &Prior::names)
       .def("sample", &sample_prior, "count"_a, "seed"_a)
-      .def("log_prob", &log_prob, "theta"_a)
+      .def("log_prob", &prior_log_prob, "theta"_a)
       .def("to_theta", &mapped<to_theta>, "z"_a)
       .def("to_z", &mapped<to_z>, "theta"_a)
       .def(

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace catena::cli {
+namespace catena::cli::common_test {
 
 namespace {
 
@@ -116,4 +116,4 @@ TEST(ExitCode, IsOneWithAdviceForANumericalFailure) {
             "catena train: diverged: " + std::string(advice(Outcome::diverged)) + "\n");
 }
 
-}  // namespace catena::cli
+}  // namespace catena::cli::common_test

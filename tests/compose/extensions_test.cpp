@@ -14,7 +14,7 @@
 #include "catena/tasks/task_density.h"
 #include "compose/analytic_scores.h"
 
-namespace catena::compose {
+namespace catena::compose::extensions_test {
 namespace {
 
 using simulate::RecordShape;
@@ -114,7 +114,7 @@ void expect_exact(std::vector<LocalPosteriors> locals, const tasks::SeriesLikeli
   }
 }
 
-class Extension : public testing::TestWithParam<std::size_t> {
+class Extension : public ::testing::TestWithParam<std::size_t> {
  protected:
   std::size_t T() const { return GetParam(); }
 };
@@ -216,7 +216,7 @@ TEST_P(Extension, TimesComposeExactly) {
   expect_exact({local}, *tasks::series_likelihood(task, observation.series), observed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lengths, Extension, testing::Values(1U, 10U, 100U),
+INSTANTIATE_TEST_SUITE_P(Lengths, Extension, ::testing::Values(1U, 10U, 100U),
                          [](const auto& length) { return fmt::format("T{}", length.param); });
 
 TEST(ObservedSeries, RefusesBlocksThatLeaveTransitionsOver) {
@@ -234,4 +234,4 @@ TEST(ObservedSeries, RefusesBlocksThatLeaveTransitionsOver) {
 }
 
 }  // namespace
-}  // namespace catena::compose
+}  // namespace catena::compose::extensions_test

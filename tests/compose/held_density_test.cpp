@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace catena::compose {
+namespace catena::compose::held_density_test {
 namespace {
 
 /// z_1² + 3 z_2: what no prior can hold.
@@ -63,4 +63,4 @@ TEST(HeldDensity, HasTheGradientOfItsDifferences) {
 }
 
 }  // namespace
-}  // namespace catena::compose
+}  // namespace catena::compose::held_density_test

@@ -11,7 +11,7 @@
 #include "catena/train/method.h"
 #include "train/train_cases.h"
 
-namespace catena::compose {
+namespace catena::compose::likelihood_scores_test {
 namespace {
 
 train::TrainedModel likelihood_model(int steps) {
@@ -119,4 +119,4 @@ TEST(LikelihoodScores, HaveNoJacobiansAndTheRuleThatNeedsThemSaysSo) {
 }
 
 }  // namespace
-}  // namespace catena::compose
+}  // namespace catena::compose::likelihood_scores_test

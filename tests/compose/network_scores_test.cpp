@@ -9,7 +9,7 @@
 #include "catena/train/method.h"
 #include "train/train_cases.h"
 
-namespace catena::compose {
+namespace catena::compose::network_scores_test {
 namespace {
 
 train::TrainedModel model_of(const std::string& network) {
@@ -29,7 +29,7 @@ Matrix random_matrix(std::size_t rows, std::size_t cols, std::uint64_t seed) {
   return matrix;
 }
 
-class EveryNetwork : public testing::TestWithParam<std::string> {
+class EveryNetwork : public ::testing::TestWithParam<std::string> {
  protected:
   train::TrainedModel trained = model_of(GetParam());
   ScoreModel model{trained};
@@ -98,7 +98,7 @@ TEST_P(EveryNetwork, SumsAsTheLoopDoes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryNetwork, testing::Values("joint", "separable"));
+INSTANTIATE_TEST_SUITE_P(All, EveryNetwork, ::testing::Values("joint", "separable"));
 
 TEST(SeparableNetwork, HasTheFastPathAndTheJointOneHasNot) {
   const train::TrainedModel joint = model_of("joint"), separable = model_of("separable");
@@ -170,4 +170,4 @@ TEST(ObservedSeries, CountsTransitionsOutsideTheTrainingRange) {
 }
 
 }  // namespace
-}  // namespace catena::compose
+}  // namespace catena::compose::network_scores_test

@@ -6,7 +6,7 @@
 #include "catena/core/errors.h"
 #include "compose/analytic_scores.h"
 
-namespace catena::compose {
+namespace catena::compose::rule_test {
 namespace {
 
 using diffusion::Schedule;
@@ -215,4 +215,4 @@ TEST(Compose, RefusesWhatARuleCannotUse) {
 }
 
 }  // namespace
-}  // namespace catena::compose
+}  // namespace catena::compose::rule_test

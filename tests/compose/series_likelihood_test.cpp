@@ -9,7 +9,7 @@
 
 #include "train/exact_density.h"
 
-namespace catena::compose {
+namespace catena::compose::series_likelihood_test {
 namespace {
 
 struct Trial {
@@ -179,4 +179,4 @@ TEST(SeriesLikelihood, OfASeparableDensityIsThatOfItsNetwork) {
 }
 
 }  // namespace
-}  // namespace catena::compose
+}  // namespace catena::compose::series_likelihood_test

@@ -7,7 +7,7 @@
 
 #include "train/exact_density.h"
 
-namespace catena::compose {
+namespace catena::compose::series_ratio_test {
 namespace {
 
 /// Untrained networks: their values are as good as any.
@@ -145,4 +145,4 @@ TEST(SeriesRatio, DoesNotDependOnThreadsOrOnTheOtherPoints) {
 }
 
 }  // namespace
-}  // namespace catena::compose
+}  // namespace catena::compose::series_ratio_test

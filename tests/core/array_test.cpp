@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace catena {
+namespace catena::array_test {
 
 namespace {
 
@@ -102,4 +102,4 @@ TEST(LaneBlock, MayBeEmpty) {
   EXPECT_EQ(padded_lanes(0), 0U);
 }
 
-}  // namespace catena
+}  // namespace catena::array_test

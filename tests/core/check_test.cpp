@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace catena {
+namespace catena::check_test {
 
 namespace {
 
@@ -86,4 +86,4 @@ TEST(Errors, AFileErrorIsMisuseAndOurBugIsNot) {
   EXPECT_FALSE((std::is_base_of_v<InputError, Interrupted>));
 }
 
-}  // namespace catena
+}  // namespace catena::check_test

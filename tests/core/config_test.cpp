@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace catena {
+namespace catena::config_test {
 
 namespace {
 
@@ -128,4 +128,4 @@ TEST(Config, DescribesEveryFieldForHelpTexts) {
   EXPECT_EQ(fields[3].default_value, "0.0005");
 }
 
-}  // namespace catena
+}  // namespace catena::config_test

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-namespace catena {
+namespace catena::outcome_test {
 
 TEST(Outcome, EveryValueHasANameOfItsOwnAndEveryFailureAdvice) {
   std::set<std::string_view> names;
@@ -23,4 +23,4 @@ TEST(Outcome, EveryValueHasANameOfItsOwnAndEveryFailureAdvice) {
   EXPECT_EQ(name(Outcome::not_positive_definite), "not_positive_definite");
 }
 
-}  // namespace catena
+}  // namespace catena::outcome_test

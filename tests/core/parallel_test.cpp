@@ -14,7 +14,7 @@
 #include "catena/core/errors.h"
 #include "catena/core/random.h"
 
-namespace catena {
+namespace catena::parallel_test {
 
 namespace {
 
@@ -183,4 +183,4 @@ TEST(Parallel, ChoosesTheMachinesThreadsForZeroAndRefusesNegativeNumbers) {
   EXPECT_THROW(Parallel(1025), InputError);
 }
 
-}  // namespace catena
+}  // namespace catena::parallel_test

@@ -4,7 +4,7 @@
 
 #include "catena/core/errors.h"
 
-namespace catena {
+namespace catena::peak_test {
 
 TEST(Peak, LiesBetweenWhatCoresCanDo) {
   const Peak peak = measure_peak(3, 0.002);
@@ -20,4 +20,4 @@ TEST(Peak, RefusesRunsOfNoLength) {
   EXPECT_THROW(measure_peak(3, 0), InputError);
 }
 
-}  // namespace catena
+}  // namespace catena::peak_test

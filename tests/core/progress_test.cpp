@@ -12,7 +12,7 @@
 
 #include "catena/core/errors.h"
 
-namespace catena {
+namespace catena::progress_test {
 
 namespace {
 
@@ -176,7 +176,7 @@ TEST(ProgressDeathTest, ASecondCtrlCEndsTheProgram) {
         std::raise(SIGINT);
         std::raise(SIGINT);
       },
-      testing::KilledBySignal(SIGINT), "");
+      ::testing::KilledBySignal(SIGINT), "");
 }
 
 TEST(ProgressDeathTest, WorkGoesOnWhenNobodyReadsStandardError) {
@@ -190,7 +190,7 @@ TEST(ProgressDeathTest, WorkGoesOnWhenNobodyReadsStandardError) {
         progress->finish();
         std::_Exit(0);
       },
-      testing::ExitedWithCode(0), "");
+      ::testing::ExitedWithCode(0), "");
 }
 
-}  // namespace catena
+}  // namespace catena::progress_test

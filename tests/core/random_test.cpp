@@ -13,7 +13,7 @@
 
 #include "catena/core/errors.h"
 
-namespace catena {
+namespace catena::random_test {
 
 namespace {
 
@@ -204,4 +204,4 @@ TEST(Random, IntegersPermutationsAndChoicesAreUniform) {
   EXPECT_THROW(stream.choice(3, 4), InputError);
 }
 
-}  // namespace catena
+}  // namespace catena::random_test

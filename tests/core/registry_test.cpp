@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace catena {
+namespace catena::registry_test {
 
 namespace {
 
@@ -44,4 +44,4 @@ TEST(Registry, RefusesTwoEntriesOfOneName) {
   EXPECT_THROW(Registry<Animal>("animal", {{"cat", 4}, {"cat", 3}}), InternalError);
 }
 
-}  // namespace catena
+}  // namespace catena::registry_test

@@ -8,7 +8,7 @@
 
 #include "catena/core/errors.h"
 
-namespace catena::diffusion {
+namespace catena::diffusion::schedule_test {
 namespace {
 
 TEST(EverySchedule, MomentsSolveTheEquationsOfItsDiffusion) {
@@ -86,4 +86,4 @@ TEST(Schedule, RefusesNoiseThatDoesNotGrow) {
 }
 
 }  // namespace
-}  // namespace catena::diffusion
+}  // namespace catena::diffusion::schedule_test

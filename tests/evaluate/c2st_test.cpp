@@ -9,7 +9,7 @@
 #include "evaluate/sample_pairs.h"
 #include "evaluate/scikit_learn_scores.h"
 
-namespace catena::evaluate {
+namespace catena::evaluate::c2st_test {
 namespace {
 
 using testing::sample_pair;
@@ -91,4 +91,4 @@ TEST(C2st, RefusesSamplesItCannotUseInOneSentence) {
 }
 
 }  // namespace
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::c2st_test

@@ -10,7 +10,7 @@
 #include "catena/core/errors.h"
 #include "catena/evaluate/ecdf_band.h"
 
-namespace catena::evaluate {
+namespace catena::evaluate::calibration_test {
 namespace {
 
 /// θ ~ N(0, 1) in each of two parameters, x = θ + N(0, 1), so that θ | x ~ N(x/2, 1/2); the draws' deviation is
@@ -178,4 +178,4 @@ TEST(Calibration, RefusesWhatItCannotUseInOneSentence) {
 }
 
 }  // namespace
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::calibration_test

@@ -15,7 +15,7 @@
 #include "catena/evaluate/wasserstein.h"
 #include "evaluate/sample_pairs.h"
 
-namespace catena::evaluate {
+namespace catena::evaluate::distances_test {
 namespace {
 
 using testing::sample_pair;
@@ -200,4 +200,4 @@ TEST(EveryMetric, RefusesSamplesItCannotUseInOneSentence) {
 }
 
 }  // namespace
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::distances_test

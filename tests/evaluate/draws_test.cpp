@@ -9,7 +9,7 @@
 #include "catena/core/errors.h"
 #include "catena/files/netcdf.h"
 
-namespace catena::evaluate {
+namespace catena::evaluate::draws_test {
 namespace {
 
 using files::Group;
@@ -112,4 +112,4 @@ TEST(Draws, AreBroughtIntoTheSameOrder) {
 }
 
 }  // namespace
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::draws_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace catena::evaluate {
+namespace catena::evaluate::forest_test {
 namespace {
 
 struct Data {
@@ -155,4 +155,4 @@ TEST(Forest, VotesAddUpOverBlocksOfTrees) {
 }
 
 }  // namespace
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::forest_test

@@ -9,7 +9,7 @@
 
 #include "catena/core/random.h"
 
-namespace catena::evaluate {
+namespace catena::evaluate::information_test {
 namespace {
 
 /// log p_t(z) = −½ (z − μ_t)ᵀ J_t (z − μ_t): everything about the posterior of the product is known.
@@ -110,4 +110,4 @@ TEST(Information, DoesNotDependOnThreads) {
 }
 
 }  // namespace
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::information_test

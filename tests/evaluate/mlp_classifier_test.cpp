@@ -7,7 +7,7 @@
 
 #include "catena/evaluate/mlp_kernels.h"
 
-namespace catena::evaluate {
+namespace catena::evaluate::mlp_classifier_test {
 namespace {
 
 LaneBlock random_block(std::size_t features, std::size_t lanes, std::uint64_t seed) {
@@ -118,4 +118,4 @@ TEST(MlpClassifier, StopsOncePatienceIsUsedUp) {
 }
 
 }  // namespace
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::mlp_classifier_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace catena::evaluate {
+namespace catena::evaluate::predictive_test {
 namespace {
 
 /// x' = x + θ + 0.1 ε, and the time in a second state.
@@ -18,7 +18,7 @@ struct Drift {
   }
 };
 
-class Predictive : public testing::Test {
+class Predictive : public ::testing::Test {
  protected:
   static constexpr std::size_t draws = 500, rows = 5;
   simulate::Simulator simulator =
@@ -85,4 +85,4 @@ TEST_F(Predictive, IsAGroupThatArvizOpens) {
 }
 
 }  // namespace
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::predictive_test

@@ -7,10 +7,10 @@
 
 #include "catena/tasks/task_density.h"
 
-namespace catena::evaluate {
+namespace catena::evaluate::reference_file_test {
 
 /// A small reference of gaussian_rw, and an empty directory for its cache.
-class ReferenceFile : public testing::Test {
+class ReferenceFile : public ::testing::Test {
  protected:
   ReferenceFile() {
     series_(1, 0) = 1;
@@ -24,7 +24,7 @@ class ReferenceFile : public testing::Test {
   files::Group group() const { return reference_group(task_, series_, request_, reference_); }
 
   std::filesystem::path directory_ =
-      std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+      std::filesystem::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
   tasks::Task task_ = tasks::make_task("gaussian_rw");
   Matrix series_{3, 1};
   Reference reference_;
@@ -70,4 +70,4 @@ TEST_F(ReferenceFile, IsNotStoredWhereNothingCanBeWritten) {
   EXPECT_FALSE(ReferenceCache("/proc/catena").store(request_, series_, group()));
 }
 
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::reference_file_test

@@ -7,7 +7,7 @@
 #include "catena/core/errors.h"
 #include "evaluate/reference_calibration.h"
 
-namespace catena::evaluate {
+namespace catena::evaluate::reference_test {
 
 std::unique_ptr<tasks::SeriesLikelihood> simulated(const twins::Twin& twin, std::size_t transitions,
                                                    std::uint64_t seed) {
@@ -156,4 +156,4 @@ TEST(Reference, RanksTheTruthUniformlyForEveryTask) {
   }
 }
 
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::reference_test

@@ -10,7 +10,7 @@
 
 #include "files/support.h"
 
-namespace catena::files {
+namespace catena::files::atomic_test {
 namespace {
 
 /// Runs `work` in a process of its own, which ends with the value that it returns.
@@ -123,4 +123,4 @@ TEST(Atomic, ReadingRefusesWhatIsNoFileOrTooLarge) {
   expect_error([] { read_file("/dev/zero", 4); }, "not a regular file");
 }
 
-}  // namespace catena::files
+}  // namespace catena::files::atomic_test

@@ -5,7 +5,7 @@
 
 #include "files/support.h"
 
-namespace catena::files {
+namespace catena::files::csv_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -127,4 +127,4 @@ TEST(Csv, DoesNotWriteWhatItCouldNotReadBack) {
   EXPECT_EQ(folder.entries(), 0);
 }
 
-}  // namespace catena::files
+}  // namespace catena::files::csv_test

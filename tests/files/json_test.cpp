@@ -4,7 +4,7 @@
 
 #include "files/support.h"
 
-namespace catena::files {
+namespace catena::files::json_test {
 
 TEST(Json, WritesAndReadsBack) {
   const TemporaryFolder folder;
@@ -45,4 +45,4 @@ TEST(Json, DoesNotWriteWhatJsonCannotHold) {
   expect_error<InputError>([] { dump_json("\xff"); }, "UTF-8");
 }
 
-}  // namespace catena::files
+}  // namespace catena::files::json_test

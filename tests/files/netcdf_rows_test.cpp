@@ -10,7 +10,7 @@
 
 #include "files/support.h"
 
-namespace catena::files {
+namespace catena::files::netcdf_rows_test {
 namespace {
 
 double value(std::size_t row, std::size_t col) { return static_cast<double>(row) + 0.25 * static_cast<double>(col); }
@@ -215,4 +215,4 @@ TEST(NetcdfRows, ThreadsShareAReader) {
   EXPECT_EQ(good, std::vector<int>(3, 50));
 }
 
-}  // namespace catena::files
+}  // namespace catena::files::netcdf_rows_test

@@ -14,7 +14,7 @@
 #include "data_path.h"
 #include "files/support.h"
 
-namespace catena::files {
+namespace catena::files::netcdf_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -238,4 +238,4 @@ TEST(Netcdf, ThreadsMayReadAndWriteAtTheSameTime) {
   EXPECT_EQ(good, std::vector<int>(4, 10));
 }
 
-}  // namespace catena::files
+}  // namespace catena::files::netcdf_test

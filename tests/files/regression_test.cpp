@@ -12,7 +12,7 @@
 #include "data_path.h"
 #include "files/support.h"
 
-namespace catena::files {
+namespace catena::files::regression_test {
 namespace {
 
 const std::map<std::string, std::function<void(const std::filesystem::path&)>> readers = {
@@ -53,4 +53,4 @@ TEST(Regression, InputsThatOnceCrashedAreReadOrRefused) {
   }
 }
 
-}  // namespace catena::files
+}  // namespace catena::files::regression_test

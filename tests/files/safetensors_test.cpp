@@ -8,7 +8,7 @@
 #include "data_path.h"
 #include "files/support.h"
 
-namespace catena::files {
+namespace catena::files::safetensors_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -153,4 +153,4 @@ TEST(Safetensors, DoesNotWriteWhatItCouldNotRead) {
   EXPECT_EQ(folder.entries(), 0);
 }
 
-}  // namespace catena::files
+}  // namespace catena::files::safetensors_test

@@ -9,7 +9,7 @@
 #include "catena/nn/kernels.h"
 #include "nn/targets.h"
 
-namespace catena::nn {
+namespace catena::nn::accuracy_test {
 
 namespace {
 
@@ -110,4 +110,4 @@ TEST(Accuracy, ExtremeArgumentsStayFinite) {
   });
 }
 
-}  // namespace catena::nn
+}  // namespace catena::nn::accuracy_test

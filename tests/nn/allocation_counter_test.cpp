@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: it replaces the global operators.
 // Replaces operator new in this test program, to count. In a file of its own so that no compiler sees through it.
 
 #include <atomic>

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace catena::nn {
+namespace catena::nn::flush_denormals_test {
 namespace {
 
 TEST(FlushDenormals, CountThemAsZeroAndPutTheModeBack) {
@@ -20,4 +20,4 @@ TEST(FlushDenormals, CountThemAsZeroAndPutTheModeBack) {
 }
 
 }  // namespace
-}  // namespace catena::nn
+}  // namespace catena::nn::flush_denormals_test

@@ -9,7 +9,7 @@
 #include "nn/operation_cases.h"
 #include "nn/targets.h"
 
-namespace catena::nn::testing {
+namespace catena::nn::testing::gradient_test {
 
 namespace {
 
@@ -226,4 +226,4 @@ TEST(Graph, RefusesOperandsThatDoNotFit) {
   EXPECT_THROW(graph.apply("multiply", {x, graph.input("one", 3, Lanes::one())}), InputError);
 }
 
-}  // namespace catena::nn::testing
+}  // namespace catena::nn::testing::gradient_test

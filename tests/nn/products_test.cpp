@@ -8,7 +8,7 @@
 #include "catena/core/random.h"
 #include "nn/targets.h"
 
-namespace catena::nn {
+namespace catena::nn::products_test {
 
 namespace {
 
@@ -85,4 +85,4 @@ TEST(Products, AgreeWithTheirSlowTwinForAllShapes) {
   });
 }
 
-}  // namespace catena::nn
+}  // namespace catena::nn::products_test

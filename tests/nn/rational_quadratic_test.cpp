@@ -4,7 +4,7 @@
 
 #include "catena/core/random.h"
 
-namespace catena::nn::spline {
+namespace catena::nn::spline::rational_quadratic_test {
 namespace {
 
 constexpr std::size_t bins = 5;
@@ -56,4 +56,4 @@ TEST(RationalQuadratic, IsTheIdentityForParametersZero) {
 }
 
 }  // namespace
-}  // namespace catena::nn::spline
+}  // namespace catena::nn::spline::rational_quadratic_test

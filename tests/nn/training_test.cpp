@@ -13,7 +13,7 @@
 /// Allocations of this program so far; counted in allocation_counter_test.cpp.
 long allocation_count();
 
-namespace catena::nn {
+namespace catena::nn::training_test {
 
 namespace {
 
@@ -291,4 +291,4 @@ TEST(Graph, FreshWeightsDoNotDependOnLayersThatAreAddedLater) {
   EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin()));
 }
 
-}  // namespace catena::nn
+}  // namespace catena::nn::training_test

@@ -8,7 +8,7 @@
 #include "catena/core/random.h"
 #include "catena/report/contour.h"
 
-namespace catena::report {
+namespace catena::report::density_test {
 namespace {
 
 std::vector<double> normals(std::size_t n, const char* stream, double mean = 0, double deviation = 1) {
@@ -149,4 +149,4 @@ TEST(ReportOutline, OfASaddleIsDecidedByItsMiddle) {
 }
 
 }  // namespace
-}  // namespace catena::report
+}  // namespace catena::report::density_test

@@ -9,7 +9,7 @@
 #include "catena/report/figures/pairs_shown.h"
 #include "catena/report/theme.h"
 
-namespace catena::report {
+namespace catena::report::page_test {
 namespace {
 
 DrawSet draws(std::size_t n, std::size_t parameters) {
@@ -144,4 +144,4 @@ TEST(Summaries, RankTheTruthAndCompareWithTheReference) {
 }
 
 }  // namespace
-}  // namespace catena::report
+}  // namespace catena::report::page_test

@@ -4,7 +4,7 @@
 
 #include "catena/core/random.h"
 
-namespace catena::sample {
+namespace catena::sample::autocovariance_test {
 namespace {
 
 /// By sums and by transforms: the same numbers to rounding, for odd numbers of chains and any length.
@@ -31,4 +31,4 @@ TEST(Autocovariances, AreTheSameBySumsAndByTransforms) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::autocovariance_test

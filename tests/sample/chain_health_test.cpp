@@ -10,7 +10,7 @@
 #include "catena/core/random.h"
 #include "data_path.h"
 
-namespace catena::sample {
+namespace catena::sample::chain_health_test {
 
 /// One line of tests/data/chain_health.csv (written by chain_health.py beside it).
 struct GoldenChains {
@@ -77,4 +77,4 @@ TEST(ChainHealth, RefusesChainsThatAreTooShortOrNotFinite) {
   EXPECT_THROW(chain_health(draws), InputError);
 }
 
-}  // namespace catena::sample
+}  // namespace catena::sample::chain_health_test

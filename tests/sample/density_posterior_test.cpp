@@ -8,7 +8,7 @@
 #include "catena/core/errors.h"
 #include "train/exact_density.h"
 
-namespace catena::sample {
+namespace catena::sample::density_posterior_test {
 namespace {
 
 TEST(DensityPosterior, SaysSoWhereNoPointOfThePriorIsPossible) {
@@ -25,4 +25,4 @@ TEST(DensityPosterior, SaysSoWhereNoPointOfThePriorIsPossible) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::density_posterior_test

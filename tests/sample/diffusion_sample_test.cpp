@@ -10,7 +10,7 @@
 #include "catena/compose/rule.h"
 #include "compose/analytic_scores.h"
 
-namespace catena::sample {
+namespace catena::sample::diffusion_sample_test {
 namespace {
 
 using compose::GaussianRwScores;
@@ -234,4 +234,4 @@ TEST(LocalPrecisions, AreThoseOfTheLocalPosteriors) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::diffusion_sample_test

@@ -7,7 +7,7 @@
 
 #include "train/exact_density.h"
 
-namespace catena::sample {
+namespace catena::sample::fnle_posterior_test {
 namespace {
 
 /// Posterior N(Σ_t (x^(t+1) − 0.9 x^t)/(T+1), I/(T+1)). Means of n draws, near-independent, have deviation √(v/n) and
@@ -45,4 +45,4 @@ TEST(FnlePosterior, RefusesModelsOfOtherMethods) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::fnle_posterior_test

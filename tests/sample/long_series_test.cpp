@@ -5,7 +5,7 @@
 #include "train/exact_density.h"
 #include "train/train_cases.h"
 
-namespace catena::sample {
+namespace catena::sample::long_series_test {
 namespace {
 
 struct LongSeries {
@@ -34,4 +34,4 @@ TEST(LongSeries, AreSampledByTheKernelThatTheirCostAsksFor) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::long_series_test

@@ -9,7 +9,7 @@
 #include "sample/mcmc_targets.h"
 #include "train/exact_density.h"
 
-namespace catena::sample {
+namespace catena::sample::long_start_test {
 namespace {
 
 /// log N(z; 0, 1) + Σ_t log N(y_t; |z|, 1): two modes at ± the mean of the y, equal by symmetry, or unequal with a
@@ -91,4 +91,4 @@ TEST(LongStart, RefusesWhereNoGaussianFits) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::long_start_test

@@ -7,7 +7,7 @@
 #include "catena/sample/target.h"
 #include "sample/mcmc_targets.h"
 
-namespace catena::sample {
+namespace catena::sample::maximise_test {
 namespace {
 
 GradientField field_of(const KnownTarget& known, bool with_values) {
@@ -103,4 +103,4 @@ TEST(BestApart, TakesTheBestOfEachNeighbourhood) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::maximise_test

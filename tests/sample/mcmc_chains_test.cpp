@@ -8,16 +8,16 @@
 #include "catena/sample/population.h"
 #include "sample/mcmc_targets.h"
 
-namespace catena::sample {
+namespace catena::sample::mcmc_chains_test {
 
 McmcDraws sample_known(const KnownTarget& known, std::size_t draws, const McmcSettings& settings, int threads = 1) {
   const PointTarget target(known.dimension, known.density, Parallel(threads));
   return mcmc_sample(target, draws, settings, Streams(5), Parallel(threads));
 }
 
-class EveryKernelAndAuto : public testing::TestWithParam<std::string> {};
+class EveryKernelAndAuto : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernelAndAuto, testing::ValuesIn(kernel_choices()),
+INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernelAndAuto, ::testing::ValuesIn(kernel_choices()),
                          [](const auto& kernel) { return kernel.param; });
 
 TEST_P(EveryKernelAndAuto, GivesTheSameDrawsForAnyNumberOfThreads) {
@@ -176,4 +176,4 @@ TEST(Population, StepsToWhereHalfIsEffective) {
   EXPECT_EQ(next_tempering_step(likelihoods, 0.01), 0.01);
 }
 
-}  // namespace catena::sample
+}  // namespace catena::sample::mcmc_chains_test

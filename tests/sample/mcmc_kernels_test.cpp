@@ -7,7 +7,7 @@
 
 #include "sample/mcmc_targets.h"
 
-namespace catena::sample {
+namespace catena::sample::mcmc_kernels_test {
 
 void expect_exact_quantiles(const KnownTarget& known, const std::string& kernel, int chains) {
   McmcSettings settings;
@@ -23,7 +23,7 @@ void expect_exact_quantiles(const KnownTarget& known, const std::string& kernel,
   }
 }
 
-class EveryKernel : public testing::TestWithParam<std::string> {
+class EveryKernel : public ::testing::TestWithParam<std::string> {
  protected:
   const KernelEntry& entry() const { return kernels().at("test", GetParam()); }
 };
@@ -44,7 +44,7 @@ TEST_P(EveryKernel, GivesSeparatedModesTheirWeights) {
   expect_exact_quantiles(two_modes(2), GetParam(), 40);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernel, testing::ValuesIn(kernels().names()),
+INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernel, ::testing::ValuesIn(kernels().names()),
                          [](const auto& kernel) { return kernel.param; });
 
 /// Chains that begin at exact draws are exact draws after any number of steps of a kernel that keeps its target. There
@@ -92,4 +92,4 @@ TEST_P(EveryKernel, KeepsExactDrawsExact) {
   }
 }
 
-}  // namespace catena::sample
+}  // namespace catena::sample::mcmc_kernels_test

@@ -5,7 +5,7 @@
 #include "catena/sample/leapfrog.h"
 #include "sample/mcmc_targets.h"
 
-namespace catena::sample {
+namespace catena::sample::mcmc_leapfrog_test {
 
 /// Phase points at exact draws of the target, with momenta.
 PhasePoints phase_points(const KnownTarget& known, const CountedTarget& target, std::size_t n) {
@@ -126,4 +126,4 @@ TEST(DualAveraging, StaysFiniteWhereTheStatisticCannotBeSteered) {
   EXPECT_TRUE(std::isfinite(averaging.step()));
 }
 
-}  // namespace catena::sample
+}  // namespace catena::sample::mcmc_leapfrog_test

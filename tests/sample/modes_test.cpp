@@ -8,7 +8,7 @@
 #include "catena/sample/cloud.h"
 #include "sample/mcmc_targets.h"
 
-namespace catena::sample {
+namespace catena::sample::modes_test {
 namespace {
 
 Matrix draws_of(const KnownTarget& known, std::size_t n, std::uint64_t seed) {
@@ -103,4 +103,4 @@ TEST(CloudProposals, DrawsIndependentlyAsItsDensitySays) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::modes_test

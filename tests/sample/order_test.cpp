@@ -8,7 +8,7 @@
 #include "catena/sample/engine.h"
 #include "compose/analytic_scores.h"
 
-namespace catena::sample {
+namespace catena::sample::order_test {
 namespace {
 
 using compose::MixtureScores;
@@ -171,4 +171,4 @@ TEST(StochasticSamplers, AreOfStrongOrderOneBecauseTheirNoiseIsAdditive) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::order_test

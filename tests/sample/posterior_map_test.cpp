@@ -12,7 +12,7 @@
 #include "compose/analytic_scores.h"
 #include "train/exact_density.h"
 
-namespace catena::sample {
+namespace catena::sample::posterior_map_test {
 namespace {
 
 double log_normal_density(double residual) { return -0.5 * residual * residual - 0.5 * std::log(2 * std::numbers::pi); }
@@ -185,4 +185,4 @@ TEST(MapOfScore, TakesTheHigherModeNotTheHeavier) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::posterior_map_test

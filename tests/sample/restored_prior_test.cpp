@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace catena::sample {
+namespace catena::sample::restored_prior_test {
 namespace {
 
 TEST(RestoredPrior, TurnsDrawsUnderTheNormalIntoDrawsUnderThePrior) {
@@ -32,4 +32,4 @@ TEST(RestoredPrior, TurnsDrawsUnderTheNormalIntoDrawsUnderThePrior) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::restored_prior_test

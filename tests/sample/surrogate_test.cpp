@@ -7,7 +7,7 @@
 
 #include "sample/mcmc_targets.h"
 
-namespace catena::sample {
+namespace catena::sample::surrogate_test {
 namespace {
 
 Matrix draws_of(const KnownTarget& known, std::size_t n, std::uint64_t seed) {
@@ -76,4 +76,4 @@ TEST(Surrogate, FallsOffFarAwayWhateverThePolynomialDoes) {
 }
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::surrogate_test

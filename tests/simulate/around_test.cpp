@@ -8,7 +8,7 @@
 #include "catena/core/errors.h"
 #include "catena/simulate/special.h"
 
-namespace catena::simulate {
+namespace catena::simulate::around_test {
 namespace {
 
 Prior base() {
@@ -69,4 +69,4 @@ TEST(Around, RefusesTooFewDraws) {
 }
 
 }  // namespace
-}  // namespace catena::simulate
+}  // namespace catena::simulate::around_test

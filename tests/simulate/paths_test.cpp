@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace catena::simulate {
+namespace catena::simulate::paths_test {
 namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
@@ -92,4 +92,4 @@ TEST(Paths, DropStatesThatAreMissingInPartOnlyIfAskedTo) {
 }
 
 }  // namespace
-}  // namespace catena::simulate
+}  // namespace catena::simulate::paths_test

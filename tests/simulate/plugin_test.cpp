@@ -10,7 +10,7 @@
 #include "catena/core/errors.h"
 #include "catena/simulate/transitions.h"
 
-namespace catena::simulate {
+namespace catena::simulate::plugin_test {
 
 namespace {
 
@@ -123,4 +123,4 @@ TEST(Plugin, AFileThatIsNoLibraryIsOneSentence) {
   std::filesystem::remove(path);
 }
 
-}  // namespace catena::simulate
+}  // namespace catena::simulate::plugin_test

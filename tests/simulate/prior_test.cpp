@@ -11,7 +11,7 @@
 #include "catena/simulate/special.h"
 #include "data_path.h"
 
-namespace catena::simulate {
+namespace catena::simulate::prior_test {
 
 namespace {
 
@@ -247,4 +247,4 @@ TEST(Prior, MisuseIsOneSentence) {
   EXPECT_EQ(message([&] { prior.to_z(theta, z); }), "prior: alpha is 3.5, but must be between 1 and 3, both excluded");
 }
 
-}  // namespace catena::simulate
+}  // namespace catena::simulate::prior_test

@@ -9,7 +9,7 @@
 #include "catena/simulate/source.h"
 #include "simulate/walk_model.h"
 
-namespace catena::simulate {
+namespace catena::simulate::proposal_test {
 
 namespace {
 
@@ -185,4 +185,4 @@ TEST(RolloutProposal, CarriesStatesOnWithAFreshThetaEachTime) {
   for (std::size_t r = 0; r < 96; ++r) EXPECT_EQ(x2(r, 0), x(r, 0));
 }
 
-}  // namespace catena::simulate
+}  // namespace catena::simulate::proposal_test

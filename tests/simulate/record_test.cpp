@@ -9,7 +9,7 @@
 #include "catena/core/progress.h"
 #include "catena/simulate/transitions.h"
 
-namespace catena::simulate {
+namespace catena::simulate::record_test {
 namespace {
 
 constexpr double a = 0.5, b = 0.25;
@@ -151,7 +151,7 @@ TEST(Records, SurviveTheirFileInEveryShape) {
     stream.fill_normal({window.feature(0), window.lanes});
     for (std::size_t l = 0; l < window.lanes; ++l) window(0, l) += theta(0, l);
   };
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "records.nc";
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "records.nc";
   const std::vector<RecordPlan> plans{
       {}, {.block = 4, .steps = {}}, {.initial = true, .steps = {}}, {.varying_steps = true, .steps = {1, 3}}};
   for (const RecordPlan& records : plans) {
@@ -196,4 +196,4 @@ TEST(Times, OfAFixedProposalComeFromAnyDistribution) {
 }
 
 }  // namespace
-}  // namespace catena::simulate
+}  // namespace catena::simulate::record_test

@@ -13,18 +13,18 @@
 #include "catena/files/netcdf.h"
 #include "simulate/walk_model.h"
 
-namespace catena::simulate {
+namespace catena::simulate::transitions_test {
 
 namespace {
 
 namespace fs = std::filesystem;
 
 /// A directory of its own for each test, removed at the end.
-class TransitionFiles : public testing::Test {
+class TransitionFiles : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / ("catena-transitions-" + std::to_string(::getpid()) + "-" +
-                                           testing::UnitTest::GetInstance()->current_test_info()->name());
+                                           ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -263,4 +263,4 @@ TEST(Transitions, KeepTheIndependenceOfStatesAndParameters) {
   }
 }
 
-}  // namespace catena::simulate
+}  // namespace catena::simulate::transitions_test

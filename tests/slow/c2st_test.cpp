@@ -4,7 +4,7 @@
 
 #include "evaluate/scikit_learn_scores.h"
 
-namespace catena::evaluate {
+namespace catena::evaluate::c2st_test {
 namespace {
 
 TEST(C2st, OfTheForestAgreesWithScikitLearnInFourAndEightDimensions) {
@@ -16,4 +16,4 @@ TEST(C2st, OfThePerceptronAgreesWithScikitLearnInFourAndEightDimensions) {
 }
 
 }  // namespace
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::c2st_test

@@ -16,7 +16,7 @@
 #include "catena/simulate/model.h"
 #include "catena/tasks/task_density.h"
 
-namespace catena::sample {
+namespace catena::sample::exact_density_test {
 namespace {
 
 struct Case {
@@ -33,7 +33,7 @@ std::vector<Case> cases() {
   return result;
 }
 
-class EveryExactDensity : public testing::TestWithParam<Case> {};
+class EveryExactDensity : public ::testing::TestWithParam<Case> {};
 
 TEST_P(EveryExactDensity, GivesTheReferenceByFnlesChains) {
   const auto& [name, transitions] = GetParam();
@@ -70,9 +70,9 @@ TEST_P(EveryExactDensity, GivesTheReferenceByFnlesChains) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tasks, EveryExactDensity, testing::ValuesIn(cases()), [](const auto& tested) {
+INSTANTIATE_TEST_SUITE_P(Tasks, EveryExactDensity, ::testing::ValuesIn(cases()), [](const auto& tested) {
   return fmt::format("{}_T{}", tested.param.task, tested.param.transitions);
 });
 
 }  // namespace
-}  // namespace catena::sample
+}  // namespace catena::sample::exact_density_test

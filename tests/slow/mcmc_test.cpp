@@ -5,7 +5,7 @@
 
 #include "sample/mcmc_targets.h"
 
-namespace catena::sample {
+namespace catena::sample::mcmc_test {
 
 void expect_exact(const KnownTarget& known, const std::string& kernel, int chains, const std::string& expected_kernel,
                   McmcSettings settings = {}) {
@@ -20,7 +20,7 @@ void expect_exact(const KnownTarget& known, const std::string& kernel, int chain
   }
 }
 
-class EveryKernelAtLength : public testing::TestWithParam<std::string> {
+class EveryKernelAtLength : public ::testing::TestWithParam<std::string> {
  protected:
   const KernelEntry& entry() const { return kernels().at("test", GetParam()); }
 };
@@ -37,7 +37,7 @@ TEST_P(EveryKernelAtLength, SamplesNealsFunnel) {
   expect_exact(funnel(), GetParam(), 20, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernelAtLength, testing::ValuesIn(kernels().names()),
+INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernelAtLength, ::testing::ValuesIn(kernels().names()),
                          [](const auto& kernel) { return kernel.param; });
 
 /// With the default start of 400 points and 3 moves the population ends with 0.93 to 0.99 or 0.01 of its points in the
@@ -49,4 +49,4 @@ TEST(McmcAuto, GivesModesInTwelveDimensionsTheirWeights) {
   expect_exact(two_modes(12), "auto", 40, "tempering", settings);
 }
 
-}  // namespace catena::sample
+}  // namespace catena::sample::mcmc_test

@@ -12,7 +12,7 @@
 #include <chrono>
 #include <ctime>
 
-namespace catena::evaluate {
+namespace catena::evaluate::reference_calibration_test {
 
 constexpr double false_alarms = 0.001;
 
@@ -29,11 +29,11 @@ std::vector<Case> cases() {
   return result;
 }
 
-std::string case_name(const testing::TestParamInfo<Case>& info) {
+std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   return fmt::format("{}_T{}", info.param.twin.name, info.param.transitions);
 }
 
-class EveryReference : public testing::TestWithParam<Case> {};
+class EveryReference : public ::testing::TestWithParam<Case> {};
 
 TEST_P(EveryReference, RanksTheTruthUniformly) {
   const auto& [twin, transitions] = GetParam();
@@ -72,6 +72,6 @@ TEST_P(EveryReference, IsHealthyAndTakesLessThanTwoMinutesOfTwoCores) {
   EXPECT_LT(cpu, 240);
 }
 
-INSTANTIATE_TEST_SUITE_P(References, EveryReference, testing::ValuesIn(cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(References, EveryReference, ::testing::ValuesIn(cases()), case_name);
 
-}  // namespace catena::evaluate
+}  // namespace catena::evaluate::reference_calibration_test

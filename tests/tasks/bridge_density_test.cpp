@@ -6,7 +6,7 @@
 #include "catena/tasks/normal_density.h"
 #include "evaluate/reference_twins.h"
 
-namespace catena::tasks {
+namespace catena::tasks::bridge_density_test {
 
 struct MeanAndError {
   double mean, error;
@@ -180,4 +180,4 @@ TEST(LotkaVolterraDensity, RefusesWhatTheSimulatorCannotDo) {
   EXPECT_THROW(lotka_volterra_likelihood({}, series), InputError);
 }
 
-}  // namespace catena::tasks
+}  // namespace catena::tasks::bridge_density_test

@@ -4,7 +4,7 @@
 
 #include "evaluate/reference_twins.h"
 
-namespace catena::tasks {
+namespace catena::tasks::double_well_density_test {
 
 /// p(y | x) of one coordinate.
 double density(double x, double y, const twins::State& theta, const DoubleWellGrid& grid = {}) {
@@ -93,4 +93,4 @@ TEST(DoubleWellDensity, TakesAnyNumberOfInnerSteps) {
   }
 }
 
-}  // namespace catena::tasks
+}  // namespace catena::tasks::double_well_density_test

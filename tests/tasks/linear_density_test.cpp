@@ -8,7 +8,7 @@
 #include "catena/tasks/normal_density.h"
 #include "evaluate/reference_twins.h"
 
-namespace catena::tasks {
+namespace catena::tasks::linear_density_test {
 
 /// log N(x'; F^k x, Σ_{i<k} F^i Q (F^i)ᵀ) with the powers multiplied one after the other.
 double slow_log_density(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, double dt, int steps,
@@ -153,4 +153,4 @@ TEST(NormalDensity, LogOfTheDistributionFunctionIsSmoothWhereTheTailSeriesTakesO
   EXPECT_NEAR(log_normal_cdf(0), -std::numbers::ln2, 1e-15);
 }
 
-}  // namespace catena::tasks
+}  // namespace catena::tasks::linear_density_test

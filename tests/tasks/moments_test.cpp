@@ -7,7 +7,7 @@
 
 #include "catena/tasks/task.h"
 
-namespace catena::tasks {
+namespace catena::tasks::moments_test {
 
 namespace {
 
@@ -118,4 +118,4 @@ TEST(MixtureRw, HasTwoEquallyLikelyJumps) {
   EXPECT_NEAR(found.covariance(0, 1), -2, 4.5 * std::sqrt((4 * 0.25 + 1 * 0.25 + 0.0625) / draws));
 }
 
-}  // namespace catena::tasks
+}  // namespace catena::tasks::moments_test

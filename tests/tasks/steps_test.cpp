@@ -11,7 +11,7 @@
 #include "catena/simulate/proposal.h"
 #include "catena/tasks/task.h"
 
-namespace catena::tasks {
+namespace catena::tasks::steps_test {
 
 namespace {
 
@@ -348,4 +348,4 @@ TEST(EveryTask, ListsItsOptionsAndRefusesOthers) {
   EXPECT_THROW(make_task("linear_sde", {{"dim", 5}}), InputError);
 }
 
-}  // namespace catena::tasks
+}  // namespace catena::tasks::steps_test

@@ -8,7 +8,7 @@
 #include "catena/train/loop.h"
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::centre_test {
 namespace {
 
 TEST(Centre, LearnsAShiftThatIsAddedToEveryScore) {
@@ -99,4 +99,4 @@ TEST(Centre, JudgesARowByMembersThatHaveNotSeenIt) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::centre_test

@@ -7,7 +7,7 @@
 
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::data_test {
 namespace {
 
 TEST(TrainingData, HoldsOutOtherRowsInEveryFold) {
@@ -35,7 +35,7 @@ TEST(TrainingData, HoldsOutOtherRowsInEveryFold) {
 }
 
 TEST(TrainingData, ReadsAFileInWindowsThatCoverIt) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "windows.nc";
+  const auto path = std::filesystem::path(::testing::TempDir()) / "windows.nc";
   const tasks::Task task = tasks::make_task("gaussian_rw", {{"dim", 2}});
   simulate::SimulationPlan plan;
   plan.budget = 5000;
@@ -72,4 +72,4 @@ TEST(TrainingData, RefusesTooFewRowsAndValuesThatAreNotFinite) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::data_test

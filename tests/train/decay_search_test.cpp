@@ -7,7 +7,7 @@
 #include "catena/train/density_objective.h"
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::decay_search_test {
 namespace {
 
 constexpr int trial_steps = 20, all_steps = 60;
@@ -92,4 +92,4 @@ TEST(DecaySearch, LeavesSeparableDensitiesOutWhereTheyAreOfNoUse) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::decay_search_test

@@ -7,7 +7,7 @@
 #include "catena/tasks/task.h"
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::density_inputs_test {
 namespace {
 
 simulate::TransitionSet set_of(std::size_t rows, const std::function<void(Stream&, std::span<double>)>& next) {
@@ -81,4 +81,4 @@ TEST(DensityInputs, RefuseNamesThatAreNotStates) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::density_inputs_test

@@ -10,7 +10,7 @@
 
 #include "catena/nn/execute.h"
 
-namespace catena::train {
+namespace catena::train::density_test {
 namespace {
 
 /// A density with random weights at one context (x^t, z).
@@ -205,4 +205,4 @@ TEST(EveryDensity, GradientInZIsThatOfDifferences) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::density_test

@@ -6,7 +6,7 @@
 
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::features_test {
 namespace {
 
 TEST(Features, HaveMeanZeroAndDeviationOneOverTheTrainingSet) {
@@ -95,4 +95,4 @@ TEST(Features, RefuseJsonOfAnotherShape) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::features_test

@@ -9,7 +9,7 @@
 #include "train/exact_density.h"
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::fnle_test {
 namespace {
 
 TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::json& settings, int steps) {
@@ -146,4 +146,4 @@ TEST(Fnle, ModelsSurviveTheirFile) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::fnle_test

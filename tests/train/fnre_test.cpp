@@ -7,7 +7,7 @@
 #include "catena/compose/series_ratio.h"
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::fnre_test {
 namespace {
 
 TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::json& settings, int steps, int threads) {
@@ -116,4 +116,4 @@ TEST(Fnre, RefusesAFileThatDoesNotSayWhatItsNetworkIs) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::fnre_test

@@ -7,14 +7,15 @@
 #include "catena/simulate/around.h"
 #include "catena/tasks/task.h"
 
-namespace catena::train {
+namespace catena::train::joined_sets_test {
 namespace {
 
-class JoinedSets : public testing::Test {
+class JoinedSets : public ::testing::Test {
  protected:
   void SetUp() override {
     // Tests run at the same time: a folder each.
-    folder_ = std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ =
+        std::filesystem::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
     std::filesystem::create_directories(folder_);
     tasks::Task task = tasks::make_task("gaussian_rw");
     write("first.nc", task, 300, 1);
@@ -72,4 +73,4 @@ TEST_F(JoinedSets, OfDifferentPriorsAreRefusedToMethodsThatDependOnThem) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::joined_sets_test

@@ -10,7 +10,7 @@
 #include "catena/train/score.h"
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::loop_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,7 +61,7 @@ TEST(TrainLoop, GivesTheSameBitsForOneTwoAndFiveThreads) {
 TEST(TrainLoop, GoesOnFromACheckpointToTheSameBits) {
   const Case c;
   const LoopResult whole = c.run();
-  const fs::path path = fs::path(testing::TempDir()) / "loop.checkpoint";
+  const fs::path path = fs::path(::testing::TempDir()) / "loop.checkpoint";
   for (const std::uint64_t at : {1U, 37U, 100U}) {
     fs::remove(path);
     Plug plug(at);
@@ -77,7 +77,7 @@ TEST(TrainLoop, GoesOnFromACheckpointToTheSameBits) {
 
 TEST(TrainLoop, RefusesACheckpointOfAnotherRunAndADamagedOne) {
   const Case c;
-  const fs::path path = fs::path(testing::TempDir()) / "refused.checkpoint";
+  const fs::path path = fs::path(::testing::TempDir()) / "refused.checkpoint";
   Plug plug(10);
   EXPECT_THROW(c.run(1, plug, {.path = path}, {{"run", 1}}), Interrupted);
   EXPECT_THROW(c.run(1, silent_progress(), {.path = path, .resume = true}, {{"run", 2}}), InputError);
@@ -124,4 +124,4 @@ TEST(TrainLoop, StopsAtTheTimeLimitWithWeights) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::loop_test

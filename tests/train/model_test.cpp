@@ -12,7 +12,7 @@
 #include "catena/train/method.h"
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::model_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,7 +29,7 @@ TrainedModel small_model(std::string_view method) {
 }
 
 TEST(EveryMethod, WritesAModelThatComesBack) {
-  const fs::path path = fs::path(testing::TempDir()) / "model.safetensors";
+  const fs::path path = fs::path(::testing::TempDir()) / "model.safetensors";
   for (const Method& method : methods()) {
     const TrainedModel model = small_model(method.name);
     write_model(path, model);
@@ -55,7 +55,7 @@ TEST(EveryMethod, WritesAModelThatComesBack) {
 }
 
 TEST(ModelFile, IsRefusedIfItsMetadataAreNotAModels) {
-  const fs::path path = fs::path(testing::TempDir()) / "bad.safetensors";
+  const fs::path path = fs::path(::testing::TempDir()) / "bad.safetensors";
   write_model(path, small_model("fnse"));
   const files::TensorFile good = files::read_safetensors(path);
   for (const char* key : {"kind", "model_version", "method", "settings", "seed", "prior", "state_names", "features",
@@ -104,4 +104,4 @@ TEST(ModelFile, IsRefusedIfItsWeightsDoNotFitItsSettings) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::model_test

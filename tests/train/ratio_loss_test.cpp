@@ -9,7 +9,7 @@
 #include "catena/nn/execute.h"
 #include "catena/nn/layers.h"
 
-namespace catena::train {
+namespace catena::train::ratio_loss_test {
 namespace {
 
 using Z = std::complex<double>;
@@ -135,4 +135,4 @@ TEST(EveryRatioLoss, IsItsFormulaWithItsGradient) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::ratio_loss_test

@@ -10,7 +10,7 @@
 #include "catena/nn/execute.h"
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::ratio_test {
 namespace {
 
 RatioNetworkSettings small(const char* network) {
@@ -157,4 +157,4 @@ TEST(RatioObjective, GivesAJointNetworkItsOwnParametersFirstAndOthersAfterThem) 
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::ratio_test

@@ -11,7 +11,7 @@
 #include "catena/train/weights.h"
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::score_test {
 namespace {
 
 /// Mean loss over `repeats` draws of the noise with the standard error of that mean.
@@ -61,7 +61,7 @@ TEST(ScoreObjective, HasTheSameMeanWithEveryPairing) {
   }
 }
 
-class EveryScoreNetwork : public testing::TestWithParam<std::string> {};
+class EveryScoreNetwork : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryScoreNetwork, LearnsTheExactLocalScoreOfGaussianRw) {
   // x^(t+1) = 0.9 x^t + θ + ε: the local posterior is N(b/2, ½) with b = x^(t+1) − 0.9 x^t, so that the score is
@@ -109,7 +109,7 @@ TEST_P(EveryScoreNetwork, LearnsTheExactLocalScoreOfGaussianRw) {
   EXPECT_LT(std::sqrt(error / size), 0.12);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryScoreNetwork, testing::Values("joint", "separable"));
+INSTANTIATE_TEST_SUITE_P(All, EveryScoreNetwork, ::testing::Values("joint", "separable"));
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::score_test

@@ -8,7 +8,7 @@
 #include "catena/train/loop.h"
 #include "train/train_cases.h"
 
-namespace catena::train {
+namespace catena::train::whitening_test {
 namespace {
 
 TEST(Whitening, MakesIncrementsOfSizeOneWhereverTheyStart) {
@@ -52,4 +52,4 @@ TEST(Whitening, LeavesStateAndTimeAlone) {
 }
 
 }  // namespace
-}  // namespace catena::train
+}  // namespace catena::train::whitening_test

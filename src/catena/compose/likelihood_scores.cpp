@@ -14,7 +14,7 @@
 namespace catena::compose {
 namespace {
 
-constexpr std::size_t block_lanes = 128;
+constexpr std::size_t likelihood_block_lanes = 128;
 
 class LikelihoodScores final : public LocalScores {
  public:
@@ -27,7 +27,7 @@ class LikelihoodScores final : public LocalScores {
         density_(train::record_density(model.settings.density, shape_)),
         weights_(train::flat_weights(density_.graph, model.model->network(train::likelihood_network).weights,
                                      model.model->source)),
-        pool_(density_.graph, block_lanes, {.keep_values = true, .input_gradients = {density_.inputs.z}}),
+        pool_(density_.graph, likelihood_block_lanes, {.keep_values = true, .input_gradients = {density_.inputs.z}}),
         rows_(density_rows(map_, shape_, series)) {}
 
   std::size_t transitions() const override { return rows_.v.rows(); }
@@ -40,8 +40,8 @@ class LikelihoodScores final : public LocalScores {
     const std::size_t n = theta_a.rows;
     std::vector<double> z_hat(d_);
     std::vector<float> row(d_ + train::blur_features);
-    for (std::size_t first = 0; first < n; first += block_lanes) {
-      const std::size_t lanes = std::min(block_lanes, n - first);
+    for (std::size_t first = 0; first < n; first += likelihood_block_lanes) {
+      const std::size_t lanes = std::min(likelihood_block_lanes, n - first);
       const Block z = workspace->value(density_.inputs.z, lanes);
       for (std::size_t l = 0; l < lanes; ++l) {
         for (std::size_t f = 0; f < d_; ++f) z_hat[f] = factor * theta_a(first + l, f);

@@ -16,7 +16,7 @@ namespace {
 
 using train::Precondition;
 
-constexpr std::size_t block_lanes = 64;  // a block's activations then stay in the first cache
+constexpr std::size_t score_block_lanes = 64;  // a block's activations then stay in the first cache
 
 /// c_in θ_a of particles [begin, begin + lanes) into the lanes of a network's input.
 void fill_variable(Block variable, ConstMatrixView theta_a, std::size_t begin, double c_in) {
@@ -56,10 +56,10 @@ std::vector<Part> parts_of(const ScoreModel& model, const ObservedSeries& series
 Matrix summaries(const Part& part, const std::string& source) {
   const train::SummaryGraph network = train::record_summary(part.settings, part.c.cols());
   const auto weights = train::flat_weights(network.graph, *part.weights, source);
-  nn::Workspace workspace(network.graph, block_lanes, nn::Purpose::inference());
+  nn::Workspace workspace(network.graph, score_block_lanes, nn::Purpose::inference());
   Matrix psi(part.c.rows(), network.graph.features(network.psi));
-  for (std::size_t begin = 0; begin < psi.rows(); begin += block_lanes) {
-    const std::size_t lanes = std::min(block_lanes, psi.rows() - begin);
+  for (std::size_t begin = 0; begin < psi.rows(); begin += score_block_lanes) {
+    const std::size_t lanes = std::min(score_block_lanes, psi.rows() - begin);
     fill_variable(workspace.value(network.condition, lanes), part.c, begin, 1);
     workspace.forward(weights, lanes);
     const Block out = workspace.value(network.psi, lanes);
@@ -113,7 +113,7 @@ class SummedNetwork {
   SummedNetwork(const Part& part, const std::string& source, std::size_t d, const Matrix& coefficients)
       : network_(train::record_coefficients(part.settings, d, nn::Lanes::one())),
         weights_(train::flat_weights(network_.graph, *part.weights, source)),
-        pool_(network_.graph, block_lanes, nn::Purpose::inference()),
+        pool_(network_.graph, score_block_lanes, nn::Purpose::inference()),
         outputs_(coefficients.rows()),
         coefficients_(coefficients.values().begin(), coefficients.values().end()) {
     CATENA_ASSERT(coefficients.cols() == network_.graph.features(network_.phi));
@@ -156,10 +156,10 @@ class SeparableSums final : public SummedScores {
 
   void operator()(ConstMatrixView theta_a, double a, MatrixView sum, MatrixView weighted) const override {
     const Precondition p(schedule_, a);
-    LaneBlock result(outputs_, block_lanes);
-    for (std::size_t begin = 0; begin < theta_a.rows; begin += block_lanes) {
+    LaneBlock result(outputs_, score_block_lanes);
+    for (std::size_t begin = 0; begin < theta_a.rows; begin += score_block_lanes) {
       Block out = result.view();
-      out.lanes = std::min(block_lanes, theta_a.rows - begin);
+      out.lanes = std::min(score_block_lanes, theta_a.rows - begin);
       for (const auto& network : networks_) (*network)(theta_a, begin, p, out, network != networks_.front());
       for (std::size_t l = 0; l < out.lanes; ++l) {
         for (std::size_t i = 0; i < d_; ++i) {
@@ -197,8 +197,8 @@ class LocalNetwork {
       : part_(std::move(part)),
         network_(train::record_score(part_.settings, d, part_.c.cols(), nn::Lanes::one())),
         weights_(train::flat_weights(network_.graph, *part_.weights, source)),
-        plain_(network_.graph, block_lanes, nn::Purpose::inference()),
-        with_tangents_(network_.graph, block_lanes, {.tangents_of = {network_.variable}}) {}
+        plain_(network_.graph, score_block_lanes, nn::Purpose::inference()),
+        with_tangents_(network_.graph, score_block_lanes, {.tangents_of = {network_.variable}}) {}
 
   /// Adds ± m y/v to `out` and ± m c_in ∂y/v to `jacobians` (if it has rows) for transitions [begin, end).
   void add(ConstMatrixView theta_a, const Precondition& p, std::size_t begin, std::size_t end, MatrixView out,
@@ -206,8 +206,8 @@ class LocalNetwork {
     const auto workspace = (jacobians.rows > 0 ? with_tangents_ : plain_).borrow();
     const std::size_t n = theta_a.rows;
     const double factor = part_.sign * p.m / p.v;
-    for (std::size_t first = 0; first < n; first += block_lanes) {
-      const std::size_t lanes = std::min(block_lanes, n - first);
+    for (std::size_t first = 0; first < n; first += score_block_lanes) {
+      const std::size_t lanes = std::min(score_block_lanes, n - first);
       for (std::size_t t = begin; t < end; ++t) {
         // Inputs share memory with later values, so they are written anew for every transition.
         fill_variable(workspace->value(network_.variable, lanes), theta_a, first, p.c_in);

@@ -9,7 +9,7 @@
 namespace catena::compose {
 namespace {
 
-constexpr std::size_t block_lanes = 128;
+constexpr std::size_t separable_block_lanes = 128;
 
 }  // namespace
 
@@ -35,8 +35,8 @@ class SeparableSum::Member {
   Member(SeparablePart part, const train::NamedWeights& weights, const std::string& source)
       : part_(std::move(part)),
         weights_(train::flat_weights(part_.graph, weights, source)),
-        plain_(part_.graph, block_lanes, {.keep_values = true}),
-        with_gradient_(part_.graph, block_lanes, {.keep_values = true, .input_gradients = {part_.z}}) {}
+        plain_(part_.graph, separable_block_lanes, {.keep_values = true}),
+        with_gradient_(part_.graph, separable_block_lanes, {.keep_values = true, .input_gradients = {part_.z}}) {}
 
   std::size_t dimension() const { return part_.graph.features(part_.z); }
 
@@ -53,7 +53,7 @@ class SeparableSum::Member {
     workspace->forward(weights_, lanes);
     const Block phi = workspace->value(part_.phi, lanes);
     const Block slopes = wants_gradient ? workspace->gradient(part_.phi, lanes) : Block();
-    std::array<double, block_lanes> slope;
+    std::array<double, separable_block_lanes> slope;
     for (std::size_t f = 0; f < phi.features; ++f) {
       // The value's derivative in φ_f, and what φ_f adds to the value: all of it where it is linear, half of it where
       // it is quadratic.
@@ -105,7 +105,7 @@ void SeparableSum::evaluate(ConstMatrixView z, std::span<double> out, MatrixView
   std::ranges::fill(out.first(z.rows), 0.0);
   if (gradient.rows > 0) std::fill_n(gradient.data, gradient.rows * gradient.cols, 0.0);
   const double share = 1 / static_cast<double>(members_.size());
-  parallel_.for_blocks(z.rows, block_lanes, [&](std::size_t begin, std::size_t end, std::size_t) {
+  parallel_.for_blocks(z.rows, separable_block_lanes, [&](std::size_t begin, std::size_t end, std::size_t) {
     for (const auto& member : members_) member->add(z, begin, end, share, out, gradient);
   });
 }

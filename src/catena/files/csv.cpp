@@ -16,7 +16,7 @@ namespace catena::files {
 namespace {
 
 template <class... Args>
-[[noreturn]] void refuse(const std::string& source, fmt::format_string<Args...> text, Args&&... args) {
+[[noreturn]] void refuse_csv(const std::string& source, fmt::format_string<Args...> text, Args&&... args) {
   throw FileError(source + ": " + fmt::format(text, std::forward<Args>(args)...));
 }
 
@@ -65,7 +65,7 @@ void split(std::string_view line, char delimiter, const std::string& source, std
     if (start < line.size() && line[start] == '"') {
       std::string text;
       for (at = start + 1;; ++at) {
-        if (at >= line.size()) refuse(source, "line {} has a quote that does not end", number);
+        if (at >= line.size()) refuse_csv(source, "line {} has a quote that does not end", number);
         if (line[at] != '"') {
           text += line[at];
         } else if (at + 1 < line.size() && line[at + 1] == '"') {
@@ -76,7 +76,7 @@ void split(std::string_view line, char delimiter, const std::string& source, std
       }
       const std::size_t stop = std::min(line.find(delimiter, at), line.size());
       if (!trimmed(line.substr(at + 1, stop - at - 1)).empty()) {
-        refuse(source, "line {} has text after a closing quote", number);
+        refuse_csv(source, "line {} has text after a closing quote", number);
       }
       fields.push_back(std::move(text));
       at = stop;
@@ -188,7 +188,7 @@ Series parse_csv(std::string_view text, const std::string& source) try {
     split(line, delimiter, source, lines.number(), fields);
     if (first) columns = fields.size();
     if (fields.size() != columns) {
-      refuse(source, "line {} has {} fields, but the first one has {}", lines.number(), fields.size(), columns);
+      refuse_csv(source, "line {} has {} fields, but the first one has {}", lines.number(), fields.size(), columns);
     }
     if (first && is_header(fields)) {
       names = fields;
@@ -202,17 +202,17 @@ Series parse_csv(std::string_view text, const std::string& source) try {
         }
         const std::optional<double> value = parse_number(field);
         if (!value)
-          refuse(source, "line {} has {} where a number must stand", lines.number(), detail::in_quotes(field));
+          refuse_csv(source, "line {} has {} where a number must stand", lines.number(), detail::in_quotes(field));
         numbers.push_back(*value);
       }
     }
     blank_lines = 0;
     first = false;
   }
-  if (first) refuse(source, "holds no values");
+  if (first) refuse_csv(source, "holds no values");
   std::set<std::string> unique;
   for (const std::string& name : names) {
-    if (!unique.insert(name).second) refuse(source, "has two columns with the name {}", detail::in_quotes(name));
+    if (!unique.insert(name).second) refuse_csv(source, "has two columns with the name {}", detail::in_quotes(name));
   }
 
   if (label_column) {
@@ -232,7 +232,7 @@ Series parse_csv(std::string_view text, const std::string& source) try {
       } else if (std::isfinite(value)) {
         series.times.push_back(value);
       } else {
-        refuse(source, "row {} of values has no finite time", r + 1);
+        refuse_csv(source, "row {} of values has no finite time", r + 1);
       }
     }
   }
@@ -241,7 +241,7 @@ Series parse_csv(std::string_view text, const std::string& source) try {
   series.series = std::move(labels);
   return series;
 } catch (const std::bad_alloc&) {
-  refuse(source, "has {} bytes, whose values do not fit into memory", text.size());
+  refuse_csv(source, "has {} bytes, whose values do not fit into memory", text.size());
 }
 
 std::vector<Series> split_series(Series table) {

@@ -37,14 +37,14 @@ std::size_t byte_count(const Values& values) {
 
 /// Refuses a sentence with the file's name in front.
 template <class... Args>
-[[noreturn]] void refuse(const std::string& source, fmt::format_string<Args...> text, Args&&... args) {
+[[noreturn]] void refuse_tensors(const std::string& source, fmt::format_string<Args...> text, Args&&... args) {
   throw FileError(source + ": " + fmt::format(text, std::forward<Args>(args)...));
 }
 
 std::uint64_t whole_number(const json& value, const std::string& source, const std::string& tensor) {
   if (!value.is_number_unsigned()) {
-    refuse(source, "tensor {} has a shape or offset that is not a whole number of zero or more",
-           detail::in_quotes(tensor));
+    refuse_tensors(source, "tensor {} has a shape or offset that is not a whole number of zero or more",
+                   detail::in_quotes(tensor));
   }
   return value.get<std::uint64_t>();
 }
@@ -61,19 +61,19 @@ Entry parse_entry(const std::string& name, const json& entry, std::uint64_t data
   const std::string label = detail::in_quotes(name);
   if (!entry.is_object() || entry.size() != 3 || !entry.contains("dtype") || !entry.contains("shape") ||
       !entry.contains("data_offsets")) {
-    refuse(source, "tensor {} has a header entry that is not {{dtype, shape, data_offsets}}", label);
+    refuse_tensors(source, "tensor {} has a header entry that is not {{dtype, shape, data_offsets}}", label);
   }
   const json &type = entry["dtype"], &shape = entry["shape"], &offsets = entry["data_offsets"];
-  if (!type.is_string()) refuse(source, "tensor {} has a dtype that is not a text", label);
+  if (!type.is_string()) refuse_tensors(source, "tensor {} has a dtype that is not a text", label);
   const auto found = std::ranges::find(type_names, type.get<std::string>());
   if (found == std::end(type_names)) {
-    refuse(source, "tensor {} has the dtype {}, but this reader knows only F32, F64 and I64", label,
-           detail::in_quotes(type.get<std::string>()));
+    refuse_tensors(source, "tensor {} has the dtype {}, but this reader knows only F32, F64 and I64", label,
+                   detail::in_quotes(type.get<std::string>()));
   }
   Entry result{name, static_cast<std::size_t>(found - std::begin(type_names)), {}, 0, 0};
   const std::uint64_t value_bytes = result.type == 0 ? sizeof(float) : sizeof(double);
 
-  if (!shape.is_array()) refuse(source, "tensor {} has a shape that is not a list", label);
+  if (!shape.is_array()) refuse_tensors(source, "tensor {} has a shape that is not a list", label);
   std::uint64_t count = 1;
   bool empty = false;
   for (const json& extent : shape) {
@@ -81,32 +81,32 @@ Entry parse_entry(const std::string& name, const json& entry, std::uint64_t data
     result.shape.push_back(n);
     empty = empty || n == 0;
     if (n != 0 && count > std::numeric_limits<std::uint64_t>::max() / value_bytes / n) {
-      refuse(source, "tensor {} has a shape whose number of values overflows", label);
+      refuse_tensors(source, "tensor {} has a shape whose number of values overflows", label);
     }
     if (n != 0) count *= n;
   }
   if (empty) count = 0;
 
   if (!offsets.is_array() || offsets.size() != 2) {
-    refuse(source, "tensor {} has data_offsets that are not a pair", label);
+    refuse_tensors(source, "tensor {} has data_offsets that are not a pair", label);
   }
   result.begin = whole_number(offsets[0], source, name);
   result.end = whole_number(offsets[1], source, name);
   if (result.begin > result.end || result.end > data_bytes) {
-    refuse(source, "tensor {} stands at bytes {} to {}, but the file has {} bytes of values", label, result.begin,
-           result.end, data_bytes);
+    refuse_tensors(source, "tensor {} stands at bytes {} to {}, but the file has {} bytes of values", label,
+                   result.begin, result.end, data_bytes);
   }
   if (result.end - result.begin != count * value_bytes) {
-    refuse(source, "tensor {} has {} bytes, but its shape needs {}", label, result.end - result.begin,
-           count * value_bytes);
+    refuse_tensors(source, "tensor {} has {} bytes, but its shape needs {}", label, result.end - result.begin,
+                   count * value_bytes);
   }
   return result;
 }
 
 void parse_metadata(const json& stored, const std::string& source, TensorFile& file) {
-  if (!stored.is_object()) refuse(source, "its __metadata__ is not an object");
+  if (!stored.is_object()) refuse_tensors(source, "its __metadata__ is not an object");
   for (const auto& [key, value] : stored.items()) {
-    if (!value.is_string()) refuse(source, "its __metadata__ entry {} is not a text", detail::in_quotes(key));
+    if (!value.is_string()) refuse_tensors(source, "its __metadata__ entry {} is not a text", detail::in_quotes(key));
     file.other[key] = value.get<std::string>();
   }
   const auto ours = file.other.find("catena");
@@ -114,16 +114,17 @@ void parse_metadata(const json& stored, const std::string& source, TensorFile& f
   const std::string format = file.other.contains("format") ? file.other["format"] : "";
   int version = 0;
   const char* const end = format.data() + format.size();
-  if (!format.starts_with(version_prefix)) refuse(source, "its metadata has no format version");
+  if (!format.starts_with(version_prefix)) refuse_tensors(source, "its metadata has no format version");
   const auto [stop, error] = std::from_chars(format.data() + version_prefix.size(), end, version);
   if (error != std::errc() || stop != end || version < 1) {
-    refuse(source, "its metadata has the format {}, which is no version", detail::in_quotes(format));
+    refuse_tensors(source, "its metadata has the format {}, which is no version", detail::in_quotes(format));
   }
   if (version > safetensors_version) {
-    refuse(source, "was written by a newer catena (format {}; this one reads up to {})", version, safetensors_version);
+    refuse_tensors(source, "was written by a newer catena (format {}; this one reads up to {})", version,
+                   safetensors_version);
   }
   file.metadata = parse_json(ours->second, source);
-  if (!file.metadata.is_object()) refuse(source, "its metadata is not a JSON object");
+  if (!file.metadata.is_object()) refuse_tensors(source, "its metadata is not a JSON object");
   file.other.erase("catena");
   file.other.erase("format");
 }
@@ -148,16 +149,16 @@ const Tensor& TensorFile::at(std::string_view name) const {
 }
 
 TensorFile parse_safetensors(std::string_view bytes, const std::string& source) {
-  if (bytes.size() < length_bytes) refuse(source, "is no safetensors file: it has only {} bytes", bytes.size());
+  if (bytes.size() < length_bytes) refuse_tensors(source, "is no safetensors file: it has only {} bytes", bytes.size());
   std::uint64_t header_bytes = 0;
   std::memcpy(&header_bytes, bytes.data(), length_bytes);
   bytes.remove_prefix(length_bytes);
   if (header_bytes > bytes.size() || header_bytes > max_header_bytes) {
-    refuse(source, "is no safetensors file or cut short: its header claims {} bytes", header_bytes);
+    refuse_tensors(source, "is no safetensors file or cut short: its header claims {} bytes", header_bytes);
   }
   const std::string_view text = bytes.substr(0, header_bytes);
   const std::string_view data = bytes.substr(header_bytes);
-  if (!text.starts_with('{')) refuse(source, "is no safetensors file: its header does not start with a brace");
+  if (!text.starts_with('{')) refuse_tensors(source, "is no safetensors file: its header does not start with a brace");
   const json header = parse_json(text, source, {.max_bytes = max_header_bytes});
 
   TensorFile file;
@@ -176,13 +177,13 @@ TensorFile parse_safetensors(std::string_view bytes, const std::string& source) 
   std::uint64_t reached = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != reached) {
-      refuse(source, "tensor {} begins at byte {}, but the one before it ends at {}", detail::in_quotes(entry.name),
-             entry.begin, reached);
+      refuse_tensors(source, "tensor {} begins at byte {}, but the one before it ends at {}",
+                     detail::in_quotes(entry.name), entry.begin, reached);
     }
     reached = entry.end;
   }
   if (reached != data.size()) {
-    refuse(source, "has {} bytes of values, but its tensors fill only {}", data.size(), reached);
+    refuse_tensors(source, "has {} bytes of values, but its tensors fill only {}", data.size(), reached);
   }
   try {
     for (Entry& entry : entries) {
@@ -194,7 +195,7 @@ TensorFile parse_safetensors(std::string_view bytes, const std::string& source) 
       file.tensors.push_back(std::move(tensor));
     }
   } catch (const std::bad_alloc&) {
-    refuse(source, "has {} bytes of values, which do not fit into memory", data.size());
+    refuse_tensors(source, "has {} bytes of values, which do not fit into memory", data.size());
   }
   return file;
 }

@@ -20,7 +20,7 @@ namespace {
 
 using std::filesystem::path;
 
-constexpr std::string_view function = "catena report";
+constexpr std::string_view render_function = "catena report";
 
 /// A directory of our own under the system's temporary one, gone with the object.
 class TemporaryDirectory {
@@ -103,12 +103,12 @@ std::vector<path> render(const Renderer& renderer, const std::vector<DrawnFigure
   const int code = run({renderer.python, renderer.script.string(), file.string()});
   constexpr int no_vl_convert = 3;
   if (code == 127 || code == no_vl_convert) {
-    check::fail(function, "--format", format,
+    check::fail(render_function, "--format", format,
                 fmt::format("html or json where `{}` {}: try pip install vl-convert-python, or name another Python by "
                             "--python",
                             renderer.python, code == 127 ? "cannot be started" : "has no package vl-convert-python"));
   }
-  if (code != 0) throw FileError(fmt::format("{}: the figures could not be drawn as {}", function, format));
+  if (code != 0) throw FileError(fmt::format("{}: the figures could not be drawn as {}", render_function, format));
   return written;
 }
 

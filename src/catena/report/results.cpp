@@ -23,7 +23,7 @@ using files::Variable;
 using nlohmann::json;
 using std::filesystem::path;
 
-constexpr std::string_view function = "catena report";
+constexpr std::string_view results_function = "catena report";
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 const Group* find_group(const Group& root, std::string_view name) {
@@ -114,8 +114,8 @@ DrawSet read_draw_set(const path& file, const Group& root) {
     if (std::ranges::all_of(draws.values.row(r), [](double v) { return std::isfinite(v); })) kept.push_back(r);
   }
   set.dropped = draws.values.rows() - kept.size();
-  check::that(kept.size() >= 2, function, fmt::format("the number of finite draws in {}", file.string()), kept.size(),
-              "at least 2");
+  check::that(kept.size() >= 2, results_function, fmt::format("the number of finite draws in {}", file.string()),
+              kept.size(), "at least 2");
   set.parameters = std::move(draws.parameters);
   set.values = Matrix(kept.size(), draws.values.cols());
   for (std::size_t k = 0; k < kept.size(); ++k) {
@@ -168,14 +168,14 @@ Calibration read_calibration(const path& file, const Group& root) {
   const Variable& rank = root.variable("rank");
   const auto draws = rank.attributes.find("draws");
   const std::string name = fmt::format("the variable `rank` of {}", file.string());
-  check::that(rank.dimensions.size() == 2, function, name, fmt::format("of {} dimensions", rank.dimensions.size()),
-              "of the dimensions (parameter, series)");
-  check::that(draws != rank.attributes.end() && draws->second.is_number_integer() && draws->second > 0, function, name,
-              "without the attribute `draws`", "with it: the number of draws per series");
+  check::that(rank.dimensions.size() == 2, results_function, name,
+              fmt::format("of {} dimensions", rank.dimensions.size()), "of the dimensions (parameter, series)");
+  check::that(draws != rank.attributes.end() && draws->second.is_number_integer() && draws->second > 0,
+              results_function, name, "without the attribute `draws`", "with it: the number of draws per series");
   const std::size_t parameters = root.dimension(rank.dimensions[0]), series = root.dimension(rank.dimensions[1]);
   const std::vector<double> values = numbers(rank);
-  check::that(values.size() == parameters * series && series >= 5, function, name, fmt::format("for {} series", series),
-              "for 5 series or more");
+  check::that(values.size() == parameters * series && series >= 5, results_function, name,
+              fmt::format("for {} series", series), "for 5 series or more");
   const auto most = draws->second.get<std::size_t>();
   Calibration result;
   const Variable* names = find_variable(root, rank.dimensions[0]);
@@ -185,7 +185,7 @@ Calibration read_calibration(const path& file, const Group& root) {
     evaluate::Ranks ranks{most, {}};
     for (std::size_t s = 0; s < series; ++s) {
       const double value = values[p * series + s];
-      check::that(value >= 0 && value <= static_cast<double>(most), function,
+      check::that(value >= 0 && value <= static_cast<double>(most), results_function,
                   fmt::format("a rank in {}", file.string()), value, fmt::format("between 0 and {}", most));
       ranks.values.push_back(static_cast<std::size_t>(value));
     }
@@ -299,7 +299,8 @@ class Reader {
   }
 
   void read_series(const path& file) {
-    check::that(!results_.observed, function, "a second series", file.string(), "left out: a report is about one");
+    check::that(!results_.observed, results_function, "a second series", file.string(),
+                "left out: a report is about one");
     results_.observed = files::read_csv(file);
     add(file, "series", {{"times", results_.observed->values.rows()}, {"states", results_.observed->values.cols()}});
     path beside = file;
@@ -317,7 +318,7 @@ class Reader {
     }
     std::optional<Truth> truth = truth_in(record);
     if (!truth) {
-      check::that(!must_hold, function, file.string(), "without the lists `parameters` and `theta`",
+      check::that(!must_hold, results_function, file.string(), "without the lists `parameters` and `theta`",
                   "a file of true values as `catena observe` writes it");
       return;
     }
@@ -333,7 +334,7 @@ class Reader {
   void read_netcdf(const path& file) {
     const Group root = files::read_netcdf(file);
     if (find_group(root, "posterior") != nullptr) {
-      check::that(!results_.reference, function, "a third file of draws", file.string(),
+      check::that(!results_.reference, results_function, "a third file of draws", file.string(),
                   "left out: the first is the posterior, the second the reference");
       DrawSet set = read_draw_set(file, root);
       const bool first = !results_.posterior;
@@ -353,7 +354,7 @@ class Reader {
       results_.calibration = read_calibration(file, root);
       add(file, "calibration", record_of(root.attributes));
     } else {
-      check::fail(function, file.string(),
+      check::fail(results_function, file.string(),
                   "a netCDF file with neither a group `posterior` or `posterior_predictive` nor a "
                   "variable `rank`",
                   "draws, predictive series or a calibration");
@@ -368,7 +369,7 @@ class Reader {
 }  // namespace
 
 Results read_results(const std::vector<path>& files) {
-  check::at_least(function, "the number of files", files.size(), std::size_t{1});
+  check::at_least(results_function, "the number of files", files.size(), std::size_t{1});
   Reader reader;
   for (const path& file : files) reader.read(file);
   return reader.finish();

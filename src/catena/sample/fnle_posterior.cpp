@@ -7,8 +7,8 @@
 namespace catena::sample {
 namespace {
 
-std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
-                               const Parallel& parallel) {
+std::unique_ptr<Target> fnle_target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                                    const Parallel& parallel) {
   const auto likelihood = [&model = request.model, companions = request.companions,
                            parallel](const compose::ObservedSeries& series) {
     return compose::density_of_all(model, companions, series,
@@ -19,15 +19,19 @@ std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::O
   return std::make_unique<DensityTarget>(observed, likelihood);
 }
 
-PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
-                    const Parallel& parallel, Progress& progress) {
-  return draw_by_chains(*target(request, observed, parallel), request, streams, parallel, progress);
+PosteriorDraws draw_fnle(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                         const Streams& streams, const Parallel& parallel, Progress& progress) {
+  return draw_by_chains(*fnle_target(request, observed, parallel), request, streams, parallel, progress);
 }
 
 }  // namespace
 
 PosteriorSampler fnle_posterior_sampler() {
-  return {.name = "fnle", .settings = describe_fields<McmcSettings>(), .draw = draw, .joins = true, .target = target};
+  return {.name = "fnle",
+          .settings = describe_fields<McmcSettings>(),
+          .draw = draw_fnle,
+          .joins = true,
+          .target = fnle_target};
 }
 
 }  // namespace catena::sample

@@ -8,8 +8,8 @@
 namespace catena::sample {
 namespace {
 
-std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
-                               const Parallel& parallel) {
+std::unique_ptr<Target> fnre_target(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                                    const Parallel& parallel) {
   const auto ratio = [&model = request.model, companions = request.companions,
                       parallel](const compose::ObservedSeries& series) {
     return compose::held_density(compose::density_of_all(
@@ -20,15 +20,19 @@ std::unique_ptr<Target> target(const PosteriorRequest& request, const compose::O
   return std::make_unique<DensityTarget>(observed, ratio);
 }
 
-PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
-                    const Parallel& parallel, Progress& progress) {
-  return draw_by_chains(*target(request, observed, parallel), request, streams, parallel, progress);
+PosteriorDraws draw_fnre(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                         const Streams& streams, const Parallel& parallel, Progress& progress) {
+  return draw_by_chains(*fnre_target(request, observed, parallel), request, streams, parallel, progress);
 }
 
 }  // namespace
 
 PosteriorSampler fnre_posterior_sampler() {
-  return {.name = "fnre", .settings = describe_fields<McmcSettings>(), .draw = draw, .joins = true, .target = target};
+  return {.name = "fnre",
+          .settings = describe_fields<McmcSettings>(),
+          .draw = draw_fnre,
+          .joins = true,
+          .target = fnre_target};
 }
 
 }  // namespace catena::sample

@@ -74,8 +74,8 @@ struct LocalEstimates {
   double seconds = 0;
 };
 
-PosteriorDraws draw(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
-                    const Parallel& parallel, Progress& progress) {
+PosteriorDraws draw_fnse(const PosteriorRequest& request, const compose::ObservedSeries& observed,
+                         const Streams& streams, const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<FnsePosteriorSettings>("sample", request.settings);
   LocalEstimates local(settings, request, observed, streams, parallel, progress);
   PosteriorDraws result = draw_from(settings, std::move(local.input), request.draws, streams, parallel, progress);
@@ -93,7 +93,7 @@ MapEstimate map(const PosteriorRequest& request, const compose::ObservedSeries& 
 }
 
 /// The new rows with the last state of the stream before them.
-Matrix joined(const std::vector<double>& last, ConstMatrixView rows) {
+Matrix continued(const std::vector<double>& last, ConstMatrixView rows) {
   Matrix series(rows.rows + (last.empty() ? 0 : 1), rows.cols);
   std::ranges::copy(last, series.values().begin());
   for (std::size_t r = 0; r < rows.rows; ++r) {
@@ -115,7 +115,7 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& strea
               "longer records", "single transitions");
   compose::ObservedSeries observed;
   if (request.series.rows > 0 || state.transitions == 0) {  // else: more draws for what is known already
-    const Matrix series = joined(state.last_state, request.series);
+    const Matrix series = continued(state.last_state, request.series);
     std::vector<double> times(request.times.begin(), request.times.end());
     if (!times.empty() && !state.last_state.empty()) times.insert(times.begin(), state.last_time);
     observed = compose::observed_series("sample", request.model, series, times);
@@ -140,7 +140,7 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& strea
 PosteriorSampler fnse_posterior_sampler() {
   return {.name = "fnse",
           .settings = describe_fields<FnsePosteriorSettings>(),
-          .draw = draw,
+          .draw = draw_fnse,
           .draw_stream = draw_stream,
           .joins = true,
           .map = map};

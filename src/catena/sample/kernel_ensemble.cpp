@@ -15,8 +15,8 @@ namespace catena::sample {
 
 namespace {
 
-constexpr double largest_stretch = 2;   // goodman2010's a
-constexpr double lattice_noise = 0.02;  // in standard deviations: every point can be reached, not a lattice only
+constexpr double largest_stretch = 2;    // goodman2010's a
+constexpr double ensemble_noise = 0.02;  // in standard deviations: every point can be reached, not a lattice only
 
 class Ensemble final : public Kernel {
  public:
@@ -65,7 +65,7 @@ class Ensemble final : public Kernel {
     stream.fill_normal(noise_);
     metric().stretch(noise_, proposal);
     for (std::size_t i = 0; i < z.size(); ++i) {
-      proposal[i] = z[i] + gamma * (one[i] - two[i]) + lattice_noise * proposal[i];
+      proposal[i] = z[i] + gamma * (one[i] - two[i]) + ensemble_noise * proposal[i];
     }
     return 0;
   }

@@ -11,7 +11,7 @@
 namespace catena::sample {
 namespace {
 
-constexpr double t_freedom = 5;           // tails heavier than the posterior's
+constexpr double laplace_freedom = 5;     // tails heavier than the posterior's
 constexpr double least_effective = 0.1;   // share of the population, below which the Gaussians do not fit
 constexpr double same_mode = 0.5;         // deviations: maxima as close as that are one
 constexpr double least_log_weight = -20;  // of a mode, beside the heaviest
@@ -97,7 +97,7 @@ Start long_start(const Target& target, const Target& thinned, std::size_t popula
       left -= weights[j];
       if (left < 0) break;
     }
-    const double stretch = 1 / std::sqrt(stream.gamma(t_freedom / 2) * 2 / t_freedom);
+    const double stretch = 1 / std::sqrt(stream.gamma(laplace_freedom / 2) * 2 / laplace_freedom);
     Eigen::VectorXd noise(dimension);
     for (double& value : noise) value = stretch * stream.normal();
     Eigen::Map<Eigen::VectorXd>(points.row(i).data(), dimension) =
@@ -111,7 +111,7 @@ Start long_start(const Target& target, const Target& thinned, std::size_t popula
       const double squared =
           modes[j].shape.lower.triangularView<Eigen::Lower>().solve(z - modes[j].shape.mean).squaredNorm();
       density += weights[j] / total *
-                 std::exp(-0.5 * (t_freedom + static_cast<double>(d)) * std::log1p(squared / t_freedom) -
+                 std::exp(-0.5 * (laplace_freedom + static_cast<double>(d)) * std::log1p(squared / laplace_freedom) -
                           modes[j].shape.log_volume());
     }
     log_ratio[i] -= std::log(density);

@@ -19,7 +19,7 @@ constexpr double starts_apart = 1;       // widths of the whole posterior: close
 constexpr int moves = 3;                 // of the population at each temperature
 
 /// Of ∂ log|dθ/dz|/∂z, which is smooth in z: error ~ width², rounding ~ 1e-15/width.
-constexpr double difference = 1e-4;
+constexpr double jacobian_difference = 1e-4;
 
 /// |z| beyond this: less than 0.14 % of the prior lies between the parameter and the edge of its support.
 constexpr double edge = 3;
@@ -33,10 +33,10 @@ GradientField in_theta_space(GradientField field, const simulate::Prior& prior) 
       std::ranges::copy(z.row(r), point.begin());
       value[r] -= prior.log_jacobian(point);
       for (std::size_t i = 0; i < z.cols; ++i) {
-        point[i] = z(r, i) + difference;
+        point[i] = z(r, i) + jacobian_difference;
         const double above = prior.log_jacobian(point);
-        point[i] = z(r, i) - difference;
-        gradient(r, i) -= (above - prior.log_jacobian(point)) / (2 * difference);
+        point[i] = z(r, i) - jacobian_difference;
+        gradient(r, i) -= (above - prior.log_jacobian(point)) / (2 * jacobian_difference);
         point[i] = z(r, i);
       }
     }

@@ -17,7 +17,6 @@ namespace catena::simulate {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double half_log_two_pi = 0.91893853320467274178;
 
 /// erfc(x/√2)/2, with 1/√2 in two parts: the rounding of x/√2 alone would cost x² units in the last place.
@@ -142,7 +141,7 @@ double solve_positive(double guess, double low, double high, double target, Tail
   double x = std::clamp(guess, low, high);
   for (int i = 0; i < 2200; ++i) {  // bisection alone would need log₂ of the bracket's exponents and 53 more
     const double probability = tail(x);
-    const double gap = probability > 0 ? std::log(probability / target) : -infinity;
+    const double gap = probability > 0 ? std::log(probability / target) : -std::numeric_limits<double>::infinity();
     const double rate = slope(x, probability);
     ((gap > 0) == (rate > 0) ? high : low) = x;
     double next = x * std::exp(std::clamp(-gap / rate, -50.0, 50.0));
@@ -170,7 +169,9 @@ Tails normal_tails(double z) {
 
 double normal_from_tails(Tails tails) {
   const double p = std::min(tails.lower, tails.upper);
-  if (!(p > 0)) return tails.lower < tails.upper ? -infinity : infinity;
+  if (!(p > 0))
+    return tails.lower < tails.upper ? -std::numeric_limits<double>::infinity()
+                                     : std::numeric_limits<double>::infinity();
   // Abramowitz and Stegun 26.2.23 (error below 4.5e-4), then Halley's method, which triples the digits.
   const double t = std::sqrt(-2 * std::log(p));
   double z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
@@ -230,7 +231,7 @@ Tails gamma_tails(double shape, double x) {
 }
 
 double gamma_log_density(double shape, double x) {
-  if (!(x > 0)) return -infinity;
+  if (!(x > 0)) return -std::numeric_limits<double>::infinity();
   if (shape < 10) return (shape - 1) * std::log(x) - x - std::lgamma(shape);
   return -shape * excess((x - shape) / shape) - stirling_error(shape) - half_log_two_pi + 0.5 * std::log(shape) -
          std::log(x);
@@ -240,7 +241,7 @@ double gamma_from_tails(double shape, Tails tails) {
   const bool from_below = tails.lower <= tails.upper;
   const double target = from_below ? tails.lower : tails.upper;
   constexpr double smallest = std::numeric_limits<double>::min();
-  if (!(target > 0)) return from_below ? 0 : infinity;
+  if (!(target > 0)) return from_below ? 0 : std::numeric_limits<double>::infinity();
   // Wilson and Hilferty (1931) for the bulk, P ≈ x^a/Γ(a+1) for the lower tail.
   const double z = normal_from_tails(tails);
   const double root = 1 - 1 / (9 * shape) + z / (3 * std::sqrt(shape));
@@ -270,7 +271,7 @@ Tails beta_tails(double a, double b, UnitPoint point) {
 
 double beta_log_density(double a, double b, UnitPoint point) {
   const double product = point.x * point.y;
-  if (!(product > 0)) return -infinity;
+  if (!(product > 0)) return -std::numeric_limits<double>::infinity();
   const double prefactor = beta_prefactor(a, b, point);
   if (prefactor > 0) return std::log(prefactor) - std::log(point.x) - std::log(point.y);
   return (a - 1) * std::log(point.x) + (b - 1) * std::log(point.y) + std::lgamma(a + b) - std::lgamma(a) -

@@ -5,7 +5,7 @@
 namespace catena::tasks {
 
 namespace {
-struct Stepper {
+struct ArStepper {
   void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
     stream.fill_normal({next.feature(0), next.lanes});
     for (std::size_t j = 0; j < input.theta.features; ++j) {
@@ -18,7 +18,7 @@ struct Stepper {
 Task make_ar(const ArOptions& options) {
   check_config("ar", options);
   const auto order = static_cast<std::size_t>(options.order);
-  Task task = make_task_of("ar", options, order, {"x"}, Stepper{});
+  Task task = make_task_of("ar", options, order, {"x"}, ArStepper{});
   task.simulator.order = order;
   std::vector<double> start(order, 0.0);
   start.front() = 1;  // the latest: with zeros alone the first transition would say nothing

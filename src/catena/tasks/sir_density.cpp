@@ -18,11 +18,11 @@ double log_clipped_normal(double value, double mean, double sd) {
 
 /// One inner step of (S, I): S ← S − βSI dt + σ√dt ε₁, I ← I + (βS − γ) I dt + τI√dt ε₂. Given the path of I, R sums up
 /// to R_K ~ N(R_0 + γ dt Σ_{k<K} I_k, Kσ²dt).
-struct InnerStep {
+struct SirInnerStep {
   double gamma, beta, dt, noise, infection_noise;
   double recovered_start = 0, recovered_end = 0;
 
-  InnerStep(std::span<const double> theta, const SirConstants& constants)
+  SirInnerStep(std::span<const double> theta, const SirConstants& constants)
       : gamma(2 / (1 + std::exp(-theta[0]))),
         beta(2 / (1 + std::exp(-theta[1]))),
         dt(constants.dt),
@@ -60,8 +60,8 @@ class SirLikelihood : public SeriesLikelihood {
   std::size_t normals_per_transition() const override { return particles_ * bridge_normals(constants_.steps); }
 
   void log_transitions(std::span<const double> theta, std::span<const double> u, std::span<double> out) const override {
-    InnerStep model(theta, constants_);
-    GuidedBridge<InnerStep> bridge(model, constants_.steps);
+    SirInnerStep model(theta, constants_);
+    GuidedBridge<SirInnerStep> bridge(model, constants_.steps);
     const std::size_t normals = normals_per_transition();
     for (std::size_t t = 0; t < transitions(); ++t) {
       const auto now = series_.row(t), next = series_.row(t + 1);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double c = stationary_ar1_coefficient;
 
-struct Stepper {
+struct Ar1Stepper {
   void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
     for (std::size_t i = 0; i < next.features; ++i) {
       stream.fill_normal({next.feature(i), next.lanes});
@@ -32,7 +32,7 @@ void draw_initial(simulate::ConstStateBlock theta, Stream& stream, simulate::Sta
 Task make_stationary_ar1(const StationaryAr1Options& options) {
   check_config("stationary_ar1", options);
   const auto dim = static_cast<std::size_t>(options.dim);
-  Task task = make_task_of("stationary_ar1", options, dim, simulate::numbered_names("x", dim), Stepper{});
+  Task task = make_task_of("stationary_ar1", options, dim, simulate::numbered_names("x", dim), Ar1Stepper{});
   task.initial_given_theta = draw_initial;
   task.proposal = normal_proposal(dim, options.proposal_sd);
   return task;

@@ -19,7 +19,7 @@ constexpr double integer_rounding = 0.01;
 constexpr std::size_t most_polynomial_states = 6;
 constexpr double polynomial_scale = 3;  // a product of two uniform numbers on [−1, 1] has variance 1/9
 
-std::vector<std::string> split(const std::string& text) {
+std::vector<std::string> names_in(const std::string& text) {
   std::vector<std::string> parts;
   if (text == "none" || text.empty()) return parts;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -54,7 +54,7 @@ double next_of(const Features& features, const float* c, std::size_t i) {
   return sum;
 }
 
-double tolerance(const Features& features, std::size_t i) {
+double atom_tolerance(const Features& features, std::size_t i) {
   double sum = 0;
   sum_up_to(features, i, [&](std::size_t at) {
     const Feature& part = features.all()[at];
@@ -116,7 +116,7 @@ DensityInputSettings resolve(const DensityInputSettings& settings, const Trainin
       continue;
     }
     std::ranges::sort(next);
-    if (const auto atom = find_atom(next, tolerance(features, i))) {
+    if (const auto atom = find_atom(next, atom_tolerance(features, i))) {
       atoms.push_back(fmt::format("{}={}", names[i], *atom));
     }
   }
@@ -129,12 +129,12 @@ DensityInputSettings resolve(const DensityInputSettings& settings, const Trainin
 DensityMap::DensityMap(const Features& features, const std::vector<std::string>& names,
                        const DensityInputSettings& settings, bool noise_at_atoms)
     : features_(features), noise_at_atoms_(noise_at_atoms) {
-  for (const std::string& name : split(settings.logarithms)) {
+  for (const std::string& name : names_in(settings.logarithms)) {
     logarithms_.push_back(index_of(names, name, "logarithms"));
   }
   const std::vector<std::string> targets = target_names(features, names);
-  for (const std::string& name : split(settings.integers)) integers_.push_back(index_of(targets, name, "integers"));
-  for (const std::string& part : split(settings.atoms)) {
+  for (const std::string& name : names_in(settings.integers)) integers_.push_back(index_of(targets, name, "integers"));
+  for (const std::string& part : names_in(settings.atoms)) {
     const std::size_t equals = part.find('=');
     double value = 0;
     const bool right =
@@ -194,7 +194,7 @@ void DensityMap::increment(const float* c, const IncrementNoise& drawn, std::spa
   std::ranges::fill(keep, 1.0F);
   for (std::size_t k = 0; k < atoms_.size(); ++k) {
     const std::size_t i = atoms_[k].state;
-    const bool here = std::abs(x_next(c, i) - atoms_[k].value) <= 2 * tolerance(features_, i);
+    const bool here = std::abs(x_next(c, i) - atoms_[k].value) <= 2 * atom_tolerance(features_, i);
     atom[k] = here ? 1.0F : 0.0F;
     if (!here) continue;
     keep[i] = 0;

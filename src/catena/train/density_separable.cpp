@@ -13,7 +13,7 @@ namespace {
 // Of the network of the state: the state's polynomials are inputs already. And of the products with earlier
 // coordinates.
 constexpr int state_layers = 2;
-constexpr std::size_t products = 64, square_terms = 16;
+constexpr std::size_t state_products = 64, square_terms = 16;
 
 SeparableGaussian separable_gaussian(const DensitySettings& settings, const DensityShape& shape) {
   return {.states = shape.states,
@@ -22,7 +22,7 @@ SeparableGaussian separable_gaussian(const DensitySettings& settings, const Dens
           .state_layers = state_layers,
           .z_layers = settings.layers,
           .forms = static_cast<std::size_t>(settings.terms),
-          .products = products,
+          .products = state_products,
           .terms = square_terms};
 }
 

@@ -15,7 +15,7 @@ namespace {
 /// One network takes 1.5 to 2 ms a step on one core. `auto` trains seven or eight of them with 8,000 steps at most and,
 /// where that is not all, two or three again with all.
 /// Where transitions have little noise (sir), the last digits of the mean need many steps (docs/fnle.md).
-int default_steps(std::size_t transitions) {
+int fnle_steps(std::size_t transitions) {
   return static_cast<int>(std::clamp<double>(0.6 * static_cast<double>(transitions), 8000, 60000));
 }
 
@@ -24,7 +24,7 @@ TrainedModel train_fnle(const MethodContext& context) {
   settings.inputs = resolve(settings.inputs, context.data);
   TrainedModel model = empty_model("fnle", context, to_json(settings));
   LoopSettings loop = context.loop;
-  if (loop.steps == 0) loop.steps = default_steps(context.data.training_size());
+  if (loop.steps == 0) loop.steps = fnle_steps(context.data.training_size());
   const DecaySearch search = density_search(settings.density, settings.inputs, settings.decay, loop, context.data);
   const SearchResult best = search_decay(model, "", search, context);
   model.main_network = best.kind;
@@ -42,7 +42,7 @@ Method fnle_method() {
 
 namespace {
 
-FnleSettings settings_of(const TrainedModel& model) {
+FnleSettings fnle_settings(const TrainedModel& model) {
   if (model.method != "fnle") {
     throw InputError(fmt::format("sample: the method of {} is {}, but must be fnle", model.source, model.method));
   }
@@ -53,7 +53,7 @@ FnleSettings settings_of(const TrainedModel& model) {
 
 DensityModel::DensityModel(const TrainedModel& trained)
     : model(&trained),
-      settings(settings_of(trained)),
+      settings(fnle_settings(trained)),
       map(trained.features, trained.state_names, settings.inputs,
           densities().at(trained.source, settings.density.density).noise_at_atoms),
       shape(map.shape(trained.prior.size())) {}

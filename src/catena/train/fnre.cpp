@@ -13,7 +13,7 @@ namespace {
 
 /// A step takes some 8 ms on one core (gaussian: 3). The search trains three or four networks of each kind, with 3,000
 /// steps at most, and then the best of each kind with all steps.
-int default_steps(std::size_t transitions) { return transitions < 30000 ? 3000 : 10000; }
+int fnre_steps(std::size_t transitions) { return transitions < 30000 ? 3000 : 10000; }
 
 constexpr std::size_t most_squares = 4;  // pairs of lanes cost as much as their number
 
@@ -56,7 +56,7 @@ TrainedModel train_fnre(const MethodContext& context) {
   settings.logarithms = resolve({.logarithms = settings.logarithms}, context.data).logarithms;
   TrainedModel model = empty_model("fnre", context, to_json(settings));
   LoopSettings loop = context.loop;
-  if (loop.steps == 0) loop.steps = default_steps(context.data.training_size());
+  if (loop.steps == 0) loop.steps = fnre_steps(context.data.training_size());
   LoopSettings whitening = loop;
   whitening.steps = std::min(loop.steps, 4000);  // a small network, quickly learned
   if (settings.whiten) train_whitening(model, context, whitening);
@@ -84,7 +84,7 @@ TrainedModel train_fnre(const MethodContext& context) {
   return model;
 }
 
-FnreSettings settings_of(const TrainedModel& model) {
+FnreSettings fnre_settings(const TrainedModel& model) {
   if (model.method != "fnre") {
     throw InputError(fmt::format("sample: the method of {} is {}, but must be fnre", model.source, model.method));
   }
@@ -106,7 +106,7 @@ Method fnre_method() {
 
 RatioModel::RatioModel(const TrainedModel& trained)
     : model(&trained),
-      settings(settings_of(trained)),
+      settings(fnre_settings(trained)),
       map(trained.features, trained.state_names, settings.logarithms),
       shape(map.shape(trained.prior.size())) {}
 

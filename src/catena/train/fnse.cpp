@@ -12,7 +12,7 @@ namespace catena::train {
 namespace {
 
 /// One recipe for all tasks, found on observations and seeds that no table uses (docs/fnse.md).
-int default_steps(std::size_t transitions) { return transitions < 30000 ? 8000 : 30000; }
+int fnse_steps(std::size_t transitions) { return transitions < 30000 ? 8000 : 30000; }
 
 /// A separable network must not be worse than a joint one by more than this share of the loss.
 constexpr double tolerance = 0.004;
@@ -46,7 +46,7 @@ TrainedModel train_likelihood(FnseSettings settings, const MethodContext& contex
   const diffusion::Schedule& schedule = diffusion::schedules().at("train", settings.score.schedule).schedule;
   const BlurLevels blur{smallest_blur, std::min(largest_blur, schedule.eta(1))};
   LoopSettings loop = context.loop;
-  if (loop.steps == 0) loop.steps = default_steps(context.data.size());
+  if (loop.steps == 0) loop.steps = fnse_steps(context.data.size());
   const DecaySearch search =
       density_search(settings.density, settings.inputs, settings.decay, loop, context.data, blur);
   const SearchResult best = search_decay(model, likelihood_network, search, context);
@@ -69,7 +69,7 @@ TrainedModel train_fnse(const MethodContext& context) {
   const std::size_t d = context.data.prior().size(), features = context.data.features().size();
 
   LoopSettings loop = context.loop;
-  if (loop.steps == 0) loop.steps = default_steps(context.data.size());
+  if (loop.steps == 0) loop.steps = fnse_steps(context.data.size());
   // The small networks are quickly learned.
   LoopSettings gaussian = loop;
   gaussian.steps = std::min(loop.steps, 4000);

@@ -16,7 +16,7 @@ struct Ratios {
   double count;  // of the others
 };
 
-Ratios split(nn::Graph& graph, nn::Value ratios) {
+Ratios real_and_noise(nn::Graph& graph, nn::Value ratios) {
   const std::size_t s = graph.features(ratios);
   return {nn::slice(graph, ratios, 0, 1), nn::slice(graph, ratios, 1, s), static_cast<double>(s - 1)};
 }
@@ -26,7 +26,7 @@ nn::Value constant(nn::Graph& graph, double value, nn::Value like) {
 }
 
 nn::Value record_bce(nn::Graph& graph, const RatioLossSettings&, nn::Value ratios, nn::Value) {
-  const Ratios r = split(graph, ratios);
+  const Ratios r = real_and_noise(graph, ratios);
   const nn::Value negatives = nn::sum_features(graph, graph.apply("softplus", {r.others}));
   return nn::add(graph, graph.apply("softplus", {nn::scale(graph, -1, r.own)}),
                  nn::scale(graph, 1 / r.count, negatives));
@@ -55,7 +55,7 @@ nn::Value record_nre_c(nn::Graph& graph, const RatioLossSettings& settings, nn::
 }
 
 nn::Value record_balanced(nn::Graph& graph, const RatioLossSettings& settings, nn::Value ratios, nn::Value) {
-  const Ratios r = split(graph, ratios);
+  const Ratios r = real_and_noise(graph, ratios);
   const nn::Value negatives = nn::sum_features(graph, graph.apply("sigmoid", {r.others}));
   const nn::Value both = nn::add(graph, graph.apply("sigmoid", {r.own}), nn::scale(graph, 1 / r.count, negatives));
   const nn::Value off = nn::repeat(graph, nn::subtract(graph, both, constant(graph, 1, both)));

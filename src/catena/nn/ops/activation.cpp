@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // y = f(x), or f(x + e) with a second input: the forward pass keeps the slope f', so that reverse and tangent are one
 // multiplication for every f.
 

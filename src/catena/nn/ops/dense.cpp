@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Dense layers: y = W x + b.  ∂L/∂x = Wᵀ g,  ∂L/∂W = Σ_lanes g xᵀ,  ∂L/∂b = Σ_lanes g.
 
 #include <algorithm>

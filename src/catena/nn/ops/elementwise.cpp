@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Sums, products and scalings, element by element.
 
 #include "catena/nn/kernels.h"

@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // y = log Σ_f e^(x_f) in each lane: mixtures. The largest x_f is taken out first, so that nothing overflows. Kept for
 // the derivatives: the shares e^(x_f − y), whose sum over f is one.
 

@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Layer normalisation over the features of each lane: y = γ x̂ + β.
 
 #include "catena/nn/ops/norm.h"

@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Pairs of lanes: every sample of a block with others of the same block, for losses that contrast what belongs together
 // with what does not; and lanes that belong together as features.
 //

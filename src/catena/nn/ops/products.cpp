@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Products within each lane: dot products and matrix–vector products whose matrix differs from lane to lane.
 
 #include "catena/nn/kernels.h"

@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Monotone splines, coordinate by coordinate: inputs are n·(3K − 1) raw parameters (coordinate by coordinate) and v;
 // outputs f(v) and then log f'(v). Attributes: K and the bound B. The forward pass keeps the partial derivatives of
 // both outputs, so that reverse and tangent are sums of products: K + 1 dual directions would cost more than the closed

@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn {

@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // A residual layer: y = γ x̂ + β with x̂ = (r − mean)/√(variance + ε), r = gelu(u) + h, u = W h + b + e. Inputs h, e;
 // parameters W, b, γ, β. One operation, because a residual network spends its time here: u is worked on while it is in
 // the first cache, a few lanes at a time, and is not kept.

@@ -1,3 +1,4 @@
+// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Concatenation and slicing along the features.
 
 #include "catena/nn/kernels.h"

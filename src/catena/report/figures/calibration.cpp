@@ -10,7 +10,7 @@ namespace catena::report {
 
 namespace {
 
-constexpr std::size_t most = 30;
+constexpr std::size_t most_panels = 30;
 
 nlohmann::json rank_view(const std::string& name, const evaluate::Uniformity& u) {
   nlohmann::json band = nlohmann::json::array({{{"x", 0}, {"y", 0}, {"y2", 0}}});
@@ -36,12 +36,12 @@ nlohmann::json rank_view(const std::string& name, const evaluate::Uniformity& u)
              {"encoding", {{"x", x}, {"y", y}}}}}}};
 }
 
-std::optional<Drawing> draw(const Results& results) {
+std::optional<Drawing> draw_calibration(const Results& results) {
   if (!results.calibration) return std::nullopt;
   const Calibration& calibration = *results.calibration;
   std::vector<nlohmann::json> views;
   bool outside = false;
-  for (std::size_t p = 0; p < calibration.ranks.size() && p < most; ++p) {
+  for (std::size_t p = 0; p < calibration.ranks.size() && p < most_panels; ++p) {
     const evaluate::Uniformity u = evaluate::uniformity(calibration.ranks[p]);
     outside = outside || !u.inside;
     views.push_back(rank_view(calibration.parameters[p], u));
@@ -61,14 +61,14 @@ std::optional<Drawing> draw(const Results& results) {
   if (outside) drawing.key.push_back({"line", "truth", "outside the band"});
   drawing.caption = fmt::format("Ranks of the true values among {} draws, for {} simulated series.",
                                 calibration.ranks.front().draws, calibration.ranks.front().values.size());
-  if (calibration.ranks.size() > most) {
-    drawing.caption += fmt::format(" The first {} of {} parameters.", most, calibration.ranks.size());
+  if (calibration.ranks.size() > most_panels) {
+    drawing.caption += fmt::format(" The first {} of {} parameters.", most_panels, calibration.ranks.size());
   }
   return drawing;
 }
 
 }  // namespace
 
-Figure calibration_figure() { return {"calibration", "Calibration", false, draw}; }
+Figure calibration_figure() { return {"calibration", "Calibration", false, draw_calibration}; }
 
 }  // namespace catena::report

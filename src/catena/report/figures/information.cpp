@@ -39,7 +39,7 @@ nlohmann::json share_view(const files::Series& series, const std::vector<double>
   return {{"layer", std::move(layers)}};
 }
 
-std::optional<Drawing> draw(const Results& results) {
+std::optional<Drawing> draw_information(const Results& results) {
   if (!results.information || !results.information->information || !results.observed) return std::nullopt;
   const evaluate::Information& information = *results.information->information;
   const std::vector<std::string>& names = results.information->parameters;
@@ -71,6 +71,6 @@ std::optional<Drawing> draw(const Results& results) {
 
 }  // namespace
 
-Figure information_figure() { return {"information", "Where the information comes from", false, draw}; }
+Figure information_figure() { return {"information", "Where the information comes from", false, draw_information}; }
 
 }  // namespace catena::report

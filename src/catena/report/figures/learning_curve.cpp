@@ -44,7 +44,7 @@ nlohmann::json loss_layer(const std::vector<double>& step, const std::vector<dou
               {"scale", {{"domain", {range.first, range.second}}, {"nice", false}, {"zero", false}}}}}}}};
 }
 
-std::optional<Drawing> draw(const Results& results) {
+std::optional<Drawing> draw_learning_curve(const Results& results) {
   if (!results.learning_curve) return std::nullopt;
   const LearningCurve& curve = *results.learning_curve;
   const auto range = loss_range(curve);
@@ -64,6 +64,6 @@ std::optional<Drawing> draw(const Results& results) {
 
 }  // namespace
 
-Figure learning_curve_figure() { return {"learning_curve", "Learning curve", false, draw}; }
+Figure learning_curve_figure() { return {"learning_curve", "Learning curve", false, draw_learning_curve}; }
 
 }  // namespace catena::report

@@ -9,7 +9,7 @@ namespace catena::report {
 
 namespace {
 
-nlohmann::json state_view(const files::Series& series, const Predictive& band, std::size_t state, bool last) {
+nlohmann::json state_step_view(const files::Series& series, const Predictive& band, std::size_t state, bool last) {
   const nlohmann::json x = time_channel(last);
   const nlohmann::json y = {
       {"field", "y"},
@@ -40,7 +40,7 @@ nlohmann::json state_view(const files::Series& series, const Predictive& band, s
   return {{"layer", std::move(layers)}};
 }
 
-std::optional<Drawing> draw(const Results& results) {
+std::optional<Drawing> draw_one_step(const Results& results) {
   if (!results.observed || !results.one_step) return std::nullopt;
   const files::Series& series = *results.observed;
   const Predictive& band = *results.one_step;
@@ -48,7 +48,7 @@ std::optional<Drawing> draw(const Results& results) {
     return std::nullopt;
   const std::size_t states = series.values.cols(), shown = std::min(states, most_states);
   std::vector<nlohmann::json> views;
-  for (std::size_t s = 0; s < shown; ++s) views.push_back(state_view(series, band, s, s + 1 == shown));
+  for (std::size_t s = 0; s < shown; ++s) views.push_back(state_step_view(series, band, s, s + 1 == shown));
   Drawing drawing;
   drawing.spec = grid(std::move(views), row_layout(shown));
   drawing.key = {{"dot", "reference", "observed minus the median"},
@@ -61,6 +61,6 @@ std::optional<Drawing> draw(const Results& results) {
 
 }  // namespace
 
-Figure one_step_figure() { return {"one_step", "One step ahead", false, draw}; }
+Figure one_step_figure() { return {"one_step", "One step ahead", false, draw_one_step}; }
 
 }  // namespace catena::report

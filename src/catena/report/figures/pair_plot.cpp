@@ -101,7 +101,7 @@ nlohmann::json correlation_view(const Results& results, std::size_t a, std::size
   return {{"data", {{"values", {nlohmann::json::object()}}}}, {"mark", std::move(text)}};
 }
 
-std::optional<Drawing> draw(const Results& results) {
+std::optional<Drawing> draw_pair_plot(const Results& results) {
   if (!results.posterior || results.posterior->parameters.empty()) return std::nullopt;
   const std::vector<std::string>& names = results.posterior->parameters;
   const std::vector<std::size_t> shown = pairs_shown(*results.posterior);
@@ -163,6 +163,6 @@ std::vector<std::size_t> pairs_shown(const DrawSet& posterior) {
   return order;
 }
 
-Figure pair_plot_figure() { return {"pair_plot", "The posterior", true, draw}; }
+Figure pair_plot_figure() { return {"pair_plot", "The posterior", true, draw_pair_plot}; }
 
 }  // namespace catena::report

@@ -42,7 +42,7 @@ nlohmann::json state_view(const Results& results, std::size_t state, bool last) 
   return {{"layer", std::move(layers)}};
 }
 
-std::optional<Drawing> draw(const Results& results) {
+std::optional<Drawing> draw_series(const Results& results) {
   if (!results.observed || results.observed->values.rows() < 2) return std::nullopt;
   const std::size_t states = results.observed->values.cols(), shown = std::min(states, most_states);
   std::vector<nlohmann::json> views;
@@ -58,6 +58,6 @@ std::optional<Drawing> draw(const Results& results) {
 
 }  // namespace
 
-Figure series_figure() { return {"series", "The observed series", false, draw}; }
+Figure series_figure() { return {"series", "The observed series", false, draw_series}; }
 
 }  // namespace catena::report

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench_turns.h"
+#include "bench/turns.h"
 #include "catena/core/peak.h"
 #include "catena/core/stopwatch.h"
 

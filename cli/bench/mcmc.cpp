@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "bench_posterior.h"
+#include "bench/posterior.h"
 #include "catena/sample/chains.h"
 #include "catena/sample/posterior.h"
 #include "catena/tasks/task_density.h"
@@ -17,10 +17,10 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::size_t transitions = 100, draws = 1000;
+constexpr std::size_t mcmc_transitions = 100, mcmc_draws = 1000;
 constexpr double densities_per_gradient = 3;
 constexpr int most_evaluations = 60'000;
-constexpr int training_steps = 2000;
+constexpr int mcmc_training_steps = 2000;
 
 /// An exact posterior with a gradient by differences.
 class ExactTarget final : public sample::Target {
@@ -58,7 +58,7 @@ void bench_kernels(BenchContext& context, const std::string& task, const sample:
     sample::McmcSettings settings;
     settings.kernel = kernel.name;
     settings.most_evaluations = most_evaluations;
-    const sample::McmcInfo info = mcmc_sample(target, draws, settings, Streams(2), Parallel(1)).info;
+    const sample::McmcInfo info = mcmc_sample(target, mcmc_draws, settings, Streams(2), Parallel(1)).info;
     const sample::ChainHealth health = sample::worst(info.health);
     const double cost = static_cast<double>(info.evaluations - info.gradients) +
                         densities_per_gradient * static_cast<double>(info.gradients);
@@ -74,14 +74,15 @@ void bench_kernels(BenchContext& context, const std::string& task, const sample:
 
 void bench_mcmc(BenchContext& context) {
   for (const char* name : {"gaussian_rw", "mixture_rw", "periodic_sde"}) {
-    const auto likelihood = tasks::series_likelihood(tasks::make_task(name), bench_series(name, transitions, true));
+    const auto likelihood =
+        tasks::series_likelihood(tasks::make_task(name), bench_series(name, mcmc_transitions, true));
     bench_kernels(context, name, ExactTarget(*likelihood));
   }
   for (const char* name : {"double_well", "lotka_volterra"}) {
     train::TrainingData data = bench_data(name);
     const train::TrainedModel model =
-        bench_model("fnle", data, training_steps, {{"density", "gaussian"}, {"decay", 0.5}});
-    const Matrix series = bench_series(name, transitions);
+        bench_model("fnle", data, mcmc_training_steps, {{"density", "gaussian"}, {"decay", 0.5}});
+    const Matrix series = bench_series(name, mcmc_transitions);
     const sample::PosteriorRequest request{.model = model, .series = series, .times = {}};
     const compose::ObservedSeries observed = compose::observed_series("bench", model, series, {});
     bench_kernels(context, name,

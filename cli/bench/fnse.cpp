@@ -2,7 +2,7 @@
 // score networks and the default sampler for the default, rule gauss with amortised precisions, 1,000 draws, one core.
 // Speed does not depend on what the networks have learned, so that they are trained for a few steps only.
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "catena/core/stopwatch.h"
 #include "catena/sample/posterior.h"
 #include "catena/tasks/observe.h"

@@ -1,4 +1,4 @@
-#include "bench_turns.h"
+#include "bench/turns.h"
 
 #include <algorithm>
 #include <utility>

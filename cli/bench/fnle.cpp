@@ -2,33 +2,33 @@
 // and of 100, 1,000 and 10,000 of double_well, which goes on for ever (a species of lotka_volterra dies out before): by
 // the density whose cost grows with them, and by the separable one.
 
-#include "bench_posterior.h"
+#include "catena/train/fnle.h"
+#include "bench/posterior.h"
 #include "catena/nn/batch_gradient.h"
 #include "catena/nn/optimizer.h"
 #include "catena/train/density_objective.h"
-#include "catena/train/fnle.h"
 
 namespace catena::cli {
 
 namespace {
 
-constexpr std::size_t batch = 1000;
-constexpr int training_steps = 3000;  // enough for a posterior of the right shape and width
+constexpr std::size_t fnle_batch = 1000;
+constexpr int fnle_steps = 3000;  // enough for a posterior of the right shape and width
 
 double train_step_seconds(BenchContext& context, const train::TrainingData& data) {
   train::FnleSettings settings;
   settings.density.density = "gaussian";
   const train::DensityMap map(data.features(), data.state_names(), train::resolve(settings.inputs, data), false);
   const train::DensityObjective objective(settings.density, map, data.prior().size());
-  nn::BatchGradient gradient(objective.graph(), objective.loss(), batch, Parallel(1), objective.block_lanes());
+  nn::BatchGradient gradient(objective.graph(), objective.loss(), fnle_batch, Parallel(1), objective.block_lanes());
   const nn::Optimizer optimizer(objective.graph(), {});
   nn::OptimizerState state = optimizer.init(objective.graph().initial_weights(Streams(1)));
-  const std::vector<std::size_t> order = Streams(1).stream("order").permutation(batch);
+  const std::vector<std::size_t> order = Streams(1).stream("order").permutation(fnle_batch);
   const auto fill = [&](nn::Workspace& workspace, std::size_t begin, std::size_t end, std::size_t block) {
     objective.fill(workspace, {data.window(0), order, begin, end}, Streams(1).stream("noise", block));
   };
   return context.seconds_per_call([&] {
-    gradient.compute(state.weights, batch, fill);
+    gradient.compute(state.weights, fnle_batch, fill);
     optimizer.step(state, gradient.gradient(), 1e-4);
   });
 }
@@ -40,15 +40,15 @@ void bench_fnle(BenchContext& context) {
   train::TrainingData data = bench_data("lotka_volterra");
   context.record("fnle_train_step_ms", 1e3 * train_step_seconds(context, data), "ms",
                  "FNLE: forward, backward and AdamW at batch 1,000, one core");
-  bench_posterior(context, bench_model("fnle", data, training_steps, settings), "lotka_volterra", 100, "T100");
+  bench_posterior(context, bench_model("fnle", data, fnle_steps, settings), "lotka_volterra", 100, "T100");
 
   train::TrainingData endless = bench_data("double_well");
-  const train::TrainedModel model = bench_model("fnle", endless, training_steps, settings);
+  const train::TrainedModel model = bench_model("fnle", endless, fnle_steps, settings);
   bench_posterior(context, model, "double_well", 100, "double_well.T100");
   bench_posterior(context, model, "double_well", 1000, "T1000");
   bench_posterior(context, model, "double_well", 10'000, "T10000");
   const nlohmann::json separable{{"density", "separable"}, {"decay", 0.5}};
-  const train::TrainedModel sums = bench_model("fnle", endless, training_steps, separable);
+  const train::TrainedModel sums = bench_model("fnle", endless, fnle_steps, separable);
   bench_posterior(context, sums, "double_well", 100, "separable.T100");
   bench_posterior(context, sums, "double_well", 10'000, "separable.T10000");
 }

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 namespace catena::cli {
 

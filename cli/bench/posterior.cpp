@@ -1,4 +1,4 @@
-#include "bench_posterior.h"
+#include "bench/posterior.h"
 
 #include <algorithm>
 

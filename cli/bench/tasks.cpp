@@ -1,6 +1,6 @@
 // Transitions per second on one core, for each task: θ from the prior, x from the default proposal, one transition.
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "catena/simulate/source.h"
 #include "catena/tasks/task.h"
 

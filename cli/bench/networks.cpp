@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "catena/nn/batch_gradient.h"
 #include "catena/nn/conditional_network.h"
 #include "catena/nn/layers.h"
@@ -15,9 +15,9 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::size_t parameters = 4;
+constexpr std::size_t score_parameters = 4;
 constexpr std::size_t conditions = 4;  // x^t and x^(t+1)
-constexpr std::size_t batch = 1000;
+constexpr std::size_t score_batch = 1000;
 constexpr std::size_t inference_lanes = 128;  // as in compose/; residual layers cut it to the first cache themselves
 
 /// Draws for all inputs of a network: what a training set would hold.
@@ -52,7 +52,7 @@ class Inputs {
 class Training {
  public:
   Training(const nn::Graph& graph, nn::Value loss, const Inputs& inputs, int threads)
-      : gradient_(graph, loss, batch, Parallel(threads)),
+      : gradient_(graph, loss, score_batch, Parallel(threads)),
         optimizer_(graph, {}),
         state_(optimizer_.init(graph.initial_weights(Streams(1)))),
         fill_([&inputs](nn::Workspace& workspace, std::size_t begin, std::size_t end, std::size_t) {
@@ -60,7 +60,7 @@ class Training {
         }) {}
 
   void step() {
-    gradient_.compute(state_.weights, batch, fill_);
+    gradient_.compute(state_.weights, score_batch, fill_);
     optimizer_.step(state_, gradient_.gradient(), 1e-4);
   }
 
@@ -76,17 +76,17 @@ class Training {
 void bench_networks(BenchContext& context) {
   nn::Graph graph;
   const nn::ConditionalNetwork network =
-      nn::record_conditional_network(graph, {}, parameters, conditions, nn::Lanes::each());
+      nn::record_conditional_network(graph, {}, score_parameters, conditions, nn::Lanes::each());
   const double flops = graph.forward_flops_per_lane();
   nn::Workspace workspace(graph, inference_lanes, nn::Purpose::inference());
   Inputs(graph, inference_lanes).copy(workspace, 0, inference_lanes);
   const auto weights = graph.initial_weights(Streams(1));
 
   nn::Graph with_loss = graph;
-  const nn::Value target = with_loss.input("target", parameters);
+  const nn::Value target = with_loss.input("target", score_parameters);
   const nn::Value error = nn::subtract(with_loss, network.output, target);
   const nn::Value loss = with_loss.apply("lane_dot", {error, error});
-  const Inputs inputs(with_loss, batch);
+  const Inputs inputs(with_loss, score_batch);
   Training one(with_loss, loss, inputs, 1), two(with_loss, loss, inputs, 2);
   const BesidePeak turns =
       context.beside_peak({[&] { workspace.forward(weights, inference_lanes); }, [&] { one.step(); }});
@@ -96,7 +96,7 @@ void bench_networks(BenchContext& context) {
                  "forward evaluations of the score network, one core");
   context.record("score_forward_share", turns.share(0, flops * inference_lanes), "of peak",
                  "the same, in matrix products");
-  const double train_flops = 3 * flops * batch;
+  const double train_flops = 3 * flops * score_batch;
   context.record("train_step_ms", 1e3 * median(turns[1].core), "ms",
                  "forward, backward and AdamW at batch 1,000, one core");
   context.record("train_step_share", turns.share(1, train_flops), "of peak", "the same, in matrix products");

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "bench.h"
+#include "bench/bench.h"
 #include "catena/train/method.h"
 
 namespace catena::cli {
