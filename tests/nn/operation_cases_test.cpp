@@ -7,7 +7,7 @@
 
 #include "catena/nn/rational_quadratic.h"
 
-namespace catena::nn::testing::operation_cases_test {
+namespace catena::nn::testing {
 
 namespace {
 
@@ -305,4 +305,4 @@ std::vector<OperationCase> operation_cases() {
   };
 }
 
-}  // namespace catena::nn::testing::operation_cases_test
+}  // namespace catena::nn::testing
