@@ -1,7 +1,7 @@
 // catena reference TASK --observation series.csv -n 1000 -o reference.nc: draws from the exact posterior of a built-in
 // task.
 
-#include "catena/evaluate/reference_file.h"
+#include "catena/evaluate/reference/file.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "catena/evaluate/reference_file.h"
+#include "catena/evaluate/reference/file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "catena/evaluate/reference.h"
+#include "catena/evaluate/reference/reference.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(Reference, ChainsMatchTheClosedFormPosteriorOfTheGaussianWalk) {
     for (std::size_t k = 0; k < 1000; ++k) {
       variance += (chains.draws(k, i) - mean) * (chains.draws(k, i) - mean) / 999;
       const double z = (chains.draws(k, i) - exact->mean[static_cast<Eigen::Index>(i)]) / sd;
-      counts[static_cast<std::size_t>(4 * simulate::normal_lower(z))] += 1;
+      counts[static_cast<std::size_t>(4 * prior::normal_lower(z))] += 1;
     }
     // 1,000 near-independent draws, 4.5 standard errors: 12 checks, false alarm 8e-5.
     EXPECT_NEAR(mean, exact->mean[static_cast<Eigen::Index>(i)], 4.5 * sd / std::sqrt(1000.0));

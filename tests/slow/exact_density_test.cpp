@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "catena/evaluate/reference.h"
-#include "catena/sample/chains.h"
+#include "catena/evaluate/reference/reference.h"
+#include "catena/sample/mcmc/chains.h"
 #include "catena/simulate/model.h"
 #include "catena/tasks/task_density.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "catena/evaluate/reference_file.h"
+#include "catena/evaluate/reference/file.h"
 #include "catena/tasks/task_density.h"
 
 namespace catena::experiment {

@@ -1,7 +1,7 @@
 #include "catena/sample/fnle_posterior.h"
 
-#include "catena/compose/joined_density.h"
-#include "catena/compose/series_likelihood.h"
+#include "catena/compose/density/joined_density.h"
+#include "catena/compose/density/series_likelihood.h"
 #include "catena/sample/density_posterior.h"
 
 namespace catena::sample {
@@ -12,8 +12,8 @@ std::unique_ptr<Target> fnle_target(const PosteriorRequest& request, const compo
   const auto likelihood = [&model = request.model, companions = request.companions,
                            parallel](const compose::ObservedSeries& series) {
     return compose::density_of_all(model, companions, series,
-                                   [&](const train::TrainedModel& part, const compose::ObservedSeries& records) {
-                                     return compose::series_likelihood(train::DensityModel(part), records, parallel);
+                                   [&](const model::TrainedModel& part, const compose::ObservedSeries& records) {
+                                     return compose::series_likelihood(model::DensityModel(part), records, parallel);
                                    });
   };
   return std::make_unique<DensityTarget>(observed, likelihood);

@@ -5,20 +5,20 @@
 #include "catena/core/check.h"
 #include "catena/sample/fnle_posterior.h"
 #include "catena/sample/fnre_posterior.h"
-#include "catena/sample/fnse_posterior.h"
 #include "catena/sample/restored_prior.h"
+#include "catena/sample/score_posterior.h"
 
 namespace catena::sample {
 
 const Registry<PosteriorSampler>& posterior_samplers() {
-  static const Registry<PosteriorSampler> registry(
-      "method", {fnse_posterior_sampler(), fnle_posterior_sampler(), fnre_posterior_sampler()});
+  static const Registry<PosteriorSampler> registry("method", {fnle_posterior_sampler(), fnre_posterior_sampler(),
+                                                              fnse_posterior_sampler(), fnbe_posterior_sampler()});
   return registry;
 }
 
 PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& streams, const Parallel& parallel,
                               Progress& progress) {
-  const auto around = simulate::around_of(asked.model.prior);
+  const auto around = prior::around_of(asked.model.prior);
   PosteriorRequest request = asked;
   if (around) request.draws *= draws_for_one;
   const PosteriorSampler& sampler = posterior_samplers().at("sample", request.model.method);
@@ -43,7 +43,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
     draws.z = std::move(restored.z);
     draws.chains = 1;
   }
-  const simulate::Prior& prior = around ? around->base : request.model.prior;
+  const prior::Prior& prior = around ? around->base : request.model.prior;
   draws.theta = Matrix(draws.z.rows(), draws.z.cols());
   for (std::size_t k = 0; k < draws.z.rows(); ++k) prior.to_theta(draws.z.row(k), draws.theta.row(k));
   draws.info["method"] = request.model.method;

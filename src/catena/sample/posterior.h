@@ -11,14 +11,14 @@
 #include "catena/compose/observed_series.h"
 #include "catena/core/config.h"
 #include "catena/core/registry.h"
-#include "catena/sample/diffusion_sample.h"
-#include "catena/sample/target.h"
-#include "catena/train/model.h"
+#include "catena/model/trained_model.h"
+#include "catena/sample/diffusion/sample.h"
+#include "catena/sample/mcmc/target.h"
 
 namespace catena::sample {
 
 struct PosteriorRequest {
-  const train::TrainedModel& model;
+  const model::TrainedModel& model;
   ConstMatrixView series;         // one state a row
   std::span<const double> times;  // of the states, for models that use time
   std::size_t draws = 1000;
@@ -29,7 +29,7 @@ struct PosteriorRequest {
   /// Further series with the same θ.
   std::vector<simulate::SeriesView> more_series = {};
   /// Models of other records of the same chain: of its initial states, of single transitions beside blocks.
-  std::vector<const train::TrainedModel*> companions = {};
+  std::vector<const model::TrainedModel*> companions = {};
   simulate::PathSettings paths = {};  // what to do about missing states and irregular times
 };
 

@@ -6,7 +6,7 @@ namespace catena::tasks {
 
 namespace {
 struct ArStepper {
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     stream.fill_normal({next.feature(0), next.lanes});
     for (std::size_t j = 0; j < input.theta.features; ++j) {
       for (std::size_t l = 0; l < next.lanes; ++l) next(0, l) += ar_scale * input.theta(j, l) * input.state(j, l);

@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace catena::tasks::HWY_NAMESPACE {
 
-void DoubleWellStep(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) {
+void DoubleWellStep(const simulate::StepInput& input, Stream& stream, StateBlock next) {
   const Tag d;
   const V scale = hn::Set(d, std::sqrt(double_well_dt));
   const V half = hn::Set(d, 0.5), dt = hn::Set(d, double_well_dt);
@@ -44,7 +44,7 @@ HWY_EXPORT(DoubleWellStep);
 
 namespace {
 struct Stepper {
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     HWY_DYNAMIC_DISPATCH(DoubleWellStep)(input, stream, next);
   }
 };

@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace catena::tasks::HWY_NAMESPACE {
 
-void GaussianRwStep(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) {
+void GaussianRwStep(const simulate::StepInput& input, Stream& stream, StateBlock next) {
   const Tag d;
   const V decay = hn::Set(d, 0.9);
   for (std::size_t i = 0; i < next.features; ++i) {
@@ -34,7 +34,7 @@ HWY_EXPORT(GaussianRwStep);
 
 namespace {
 struct Stepper {
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     HWY_DYNAMIC_DISPATCH(GaussianRwStep)(input, stream, next);
   }
 };

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "catena/simulate/special.h"
+#include "catena/prior/special.h"
 #include "catena/tasks/normal_density.h"
 
 namespace catena::tasks {
@@ -31,10 +31,10 @@ struct ClippedTransition {
 
 /// A standard normal given that it is at most `bound`, from the standard normal u, with the log of its density.
 inline double draw_below(double bound, double u, double& log_density) {
-  const double uniform = simulate::normal_lower(u);
+  const double uniform = prior::normal_lower(u);
   if (bound > -3) {
-    const double below = std::clamp(uniform * simulate::normal_lower(bound), 1e-300, 1 - 0x1p-53);
-    const double t = simulate::normal_from_tails({below, 1 - below});
+    const double below = std::clamp(uniform * prior::normal_lower(bound), 1e-300, 1 - 0x1p-53);
+    const double t = prior::normal_from_tails({below, 1 - below});
     log_density = -0.5 * t * t - log_sqrt_2pi - log_normal_cdf(bound);
     return t;
   }

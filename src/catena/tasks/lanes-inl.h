@@ -51,7 +51,7 @@ HWY_INLINE V load(const Block& block, std::size_t i, std::size_t l) {
   return hn::Load(Tag(), block.feature(i) + l);
 }
 
-HWY_INLINE void store(V value, simulate::StateBlock block, std::size_t i, std::size_t l) {
+HWY_INLINE void store(V value, StateBlock block, std::size_t i, std::size_t l) {
   hn::Store(value, Tag(), block.feature(i) + l);
 }
 

@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace catena::tasks::HWY_NAMESPACE {
 
 template <std::size_t n>
-void linear_sde_step(double drift_scale, const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) {
+void linear_sde_step(double drift_scale, const simulate::StepInput& input, Stream& stream, StateBlock next) {
   const Tag d;
   for_lanes_with_noise<n * linear_sde_steps>(next.lanes, stream, [&](std::size_t l, auto noise) HWY_ATTR {
     const V root_dt = hn::Set(d, std::sqrt(linear_sde_dt));
@@ -44,7 +44,7 @@ void linear_sde_step(double drift_scale, const simulate::StepInput& input, Strea
   });
 }
 
-void LinearSdeStep(double drift_scale, const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) {
+void LinearSdeStep(double drift_scale, const simulate::StepInput& input, Stream& stream, StateBlock next) {
   switch (next.features) {
     case 1:
       return linear_sde_step<1>(drift_scale, input, stream, next);
@@ -68,7 +68,7 @@ HWY_EXPORT(LinearSdeStep);
 namespace {
 struct Stepper {
   double drift_scale;
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     HWY_DYNAMIC_DISPATCH(LinearSdeStep)(drift_scale, input, stream, next);
   }
 };

@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace catena::tasks::HWY_NAMESPACE {
 
-void LotkaVolterraStep(double sigma, const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) {
+void LotkaVolterraStep(double sigma, const simulate::StepInput& input, Stream& stream, StateBlock next) {
   const Tag d;
   const V scale = hn::Set(d, sigma * std::sqrt(lotka_volterra_dt));
   const V dt = hn::Set(d, lotka_volterra_dt);
@@ -48,7 +48,7 @@ HWY_EXPORT(LotkaVolterraStep);
 namespace {
 struct Stepper {
   double sigma;
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     HWY_DYNAMIC_DISPATCH(LotkaVolterraStep)(sigma, input, stream, next);
   }
 };

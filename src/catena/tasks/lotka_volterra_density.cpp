@@ -76,7 +76,7 @@ class ClippedPaths {
     const bool both = transition.clipped[0] && transition.clipped[1];
     const double end = transition.end[o];
     const int crossing =
-        1 + std::min(steps_ - 1, static_cast<int>(steps_ * simulate::normal_lower(normals[2 * (steps_ - 1)])));
+        1 + std::min(steps_ - 1, static_cast<int>(steps_ * prior::normal_lower(normals[2 * (steps_ - 1)])));
     double log_weight = std::log(steps_);
     Eigen::Vector2d z = transition.start;
     for (int k = 0; k + 1 < steps_; ++k) {

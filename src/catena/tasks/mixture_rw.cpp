@@ -13,7 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace catena::tasks::HWY_NAMESPACE {
 
-void MixtureRwStep(double sigma, const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) {
+void MixtureRwStep(double sigma, const simulate::StepInput& input, Stream& stream, StateBlock next) {
   const Tag d;
   const V half = hn::Set(d, 0.5);
   const V scale = hn::Set(d, sigma);
@@ -44,7 +44,7 @@ HWY_EXPORT(MixtureRwStep);
 namespace {
 struct Stepper {
   double sigma;
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     HWY_DYNAMIC_DISPATCH(MixtureRwStep)(sigma, input, stream, next);
   }
 };

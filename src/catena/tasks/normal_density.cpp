@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "catena/simulate/special.h"
+#include "catena/prior/special.h"
 
 namespace catena::tasks {
 
@@ -12,7 +12,7 @@ double log_normal_density(double x, double mean, double sd) {
 }
 
 double log_normal_cdf(double x) {
-  if (x > -30) return std::log(simulate::normal_lower(x));
+  if (x > -30) return std::log(prior::normal_lower(x));
   // Φ(x) = φ(x)/|x| · (1 − 1/x² + 3/x⁴ − 15/x⁶ + …): at |x| = 30 the next term is 105/30⁸ < 2e-10 of the bracket, whose
   // logarithm is compared with x²/2 ≥ 450.
   const double y = 1 / (x * x);

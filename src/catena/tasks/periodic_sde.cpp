@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace catena::tasks::HWY_NAMESPACE {
 
-void PeriodicSdeStep(double sign, const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) {
+void PeriodicSdeStep(double sign, const simulate::StepInput& input, Stream& stream, StateBlock next) {
   const Tag d;
   const V scale = hn::Set(d, periodic_sde_noise * std::sqrt(periodic_sde_dt));
   for_lanes_with_noise<2 * periodic_sde_steps>(next.lanes, stream, [&](std::size_t l, auto noise) HWY_ATTR {
@@ -44,7 +44,7 @@ HWY_EXPORT(PeriodicSdeStep);
 namespace {
 struct Stepper {
   double sign;  // of A₁₂
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     HWY_DYNAMIC_DISPATCH(PeriodicSdeStep)(sign, input, stream, next);
   }
 };

@@ -1,4 +1,4 @@
-#include "catena/simulate/prior.h"
+#include "catena/prior/prior.h"
 #include "catena/tasks/ar.h"
 #include "catena/tasks/double_well.h"
 #include "catena/tasks/gaussian_rw.h"
@@ -51,8 +51,8 @@ Task make_task(std::string_view name, const nlohmann::json& options) {
 
 namespace {
 
-nlohmann::json fixed_proposal(std::size_t states, const simulate::FactorPtr& factor, std::size_t times) {
-  simulate::Prior distribution;
+nlohmann::json fixed_proposal(std::size_t states, const prior::FactorPtr& factor, std::size_t times) {
+  prior::Prior distribution;
   for (const std::string& name : simulate::numbered_names("x", states)) distribution.add({name}, factor);
   nlohmann::json json = {{"proposal", "fixed"}, {"states", distribution.to_json()}};
   if (times > 0) json["times"] = times;
@@ -62,11 +62,11 @@ nlohmann::json fixed_proposal(std::size_t states, const simulate::FactorPtr& fac
 }  // namespace
 
 nlohmann::json normal_proposal(std::size_t states, double sd, std::size_t times) {
-  return fixed_proposal(states, simulate::normal(0, sd), times);
+  return fixed_proposal(states, prior::normal(0, sd), times);
 }
 
 nlohmann::json uniform_proposal(std::size_t states, double low, double high) {
-  return fixed_proposal(states, simulate::uniform(low, high), 0);
+  return fixed_proposal(states, prior::uniform(low, high), 0);
 }
 
 }  // namespace catena::tasks

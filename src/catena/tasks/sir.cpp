@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace catena::tasks::HWY_NAMESPACE {
 
-void SirStep(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) {
+void SirStep(const simulate::StepInput& input, Stream& stream, StateBlock next) {
   const Tag d;
   const V scale = hn::Set(d, sir_noise * std::sqrt(sir_dt));
   const V infected_scale = hn::Set(d, sir_infected_noise * std::sqrt(sir_dt));
@@ -47,7 +47,7 @@ HWY_EXPORT(SirStep);
 
 namespace {
 struct Stepper {
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     HWY_DYNAMIC_DISPATCH(SirStep)(input, stream, next);
   }
 };

@@ -11,7 +11,7 @@ namespace {
 constexpr double c = stationary_ar1_coefficient;
 
 struct Ar1Stepper {
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     for (std::size_t i = 0; i < next.features; ++i) {
       stream.fill_normal({next.feature(i), next.lanes});
       for (std::size_t l = 0; l < next.lanes; ++l) next(i, l) += c * input.state(i, l) + input.theta(i, l);
@@ -19,7 +19,7 @@ struct Ar1Stepper {
   }
 };
 
-void draw_initial(simulate::ConstStateBlock theta, Stream& stream, simulate::StateBlock state) {
+void draw_initial(ConstStateBlock theta, Stream& stream, StateBlock state) {
   const double sd = 1 / std::sqrt(1 - c * c);
   for (std::size_t i = 0; i < state.features; ++i) {
     stream.fill_normal({state.feature(i), state.lanes});

@@ -47,7 +47,7 @@ Task make_task_of(std::string_view name, const Options& options, std::size_t par
   task.name = name;
   task.options = to_json(options);
   const auto names = simulate::numbered_names("theta", parameters);
-  task.prior = simulate::Prior::standard(names);
+  task.prior = prior::Prior::standard(names);
   task.simulator =
       simulate::make_simulator(std::string(name), names, std::move(state_names), std::move(stepper), uses_time);
   return task;

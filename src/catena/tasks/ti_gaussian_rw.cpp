@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace catena::tasks::HWY_NAMESPACE {
 
-void TiGaussianRwStep(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) {
+void TiGaussianRwStep(const simulate::StepInput& input, Stream& stream, StateBlock next) {
   const Tag d;
   const V one = hn::Set(d, 1.0);
   const V decay = hn::Set(d, 0.9);
@@ -36,7 +36,7 @@ HWY_EXPORT(TiGaussianRwStep);
 
 namespace {
 struct Stepper {
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     HWY_DYNAMIC_DISPATCH(TiGaussianRwStep)(input, stream, next);
   }
 };
