@@ -6,13 +6,13 @@
 #include <cmath>
 #include <string>
 
-#include "catena/tasks/gaussian_rw.h"
+#include "catena/tasks/gaussian_rw/gaussian_rw.h"
 #include "catena/train/fnle.h"
 
 namespace catena::train::testing {
 
 inline TrainedModel exact_gaussian_rw(std::size_t n) {
-  const tasks::Task task = tasks::make_gaussian_rw({.dim = static_cast<int>(n)});
+  const tasks::Task task = tasks::gaussian_rw::make({.dim = static_cast<int>(n)});
   simulate::SimulationPlan plan;
   plan.proposal = task.proposal;
   plan.budget = 500;
