@@ -11,7 +11,7 @@
 #include "bench/posterior.h"
 #include "catena/sample/mcmc/chains.h"
 #include "catena/sample/posterior.h"
-#include "catena/tasks/task_density.h"
+#include "catena/tasks/likelihood.h"
 
 namespace catena::cli {
 

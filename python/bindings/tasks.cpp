@@ -11,8 +11,8 @@
 #include "catena/evaluate/reference/reference.h"
 #include "catena/simulate/plugin.h"
 #include "catena/simulate/source.h"
+#include "catena/tasks/likelihood.h"
 #include "catena/tasks/observe.h"
-#include "catena/tasks/task_density.h"
 
 namespace catena::python {
 namespace {

@@ -10,8 +10,8 @@
 #include "catena/compose/observed_series.h"
 #include "catena/compose/rule.h"
 #include "catena/compose/scores/joined_scores.h"
+#include "catena/tasks/likelihood.h"
 #include "catena/tasks/observe.h"
-#include "catena/tasks/task_density.h"
 #include "compose/analytic_scores.h"
 
 namespace catena::compose::extensions_test {
@@ -131,7 +131,7 @@ TEST_P(Extension, GapsAndPanelsComposeExactly) {
   LocalPosteriors local;
   const ObservedSeries observed = observed_series("test", model, {}, views);
   add_walk(observed, 2, 4, local);
-  const auto paths = simulate::paths_of("test", views, 2, tasks::density_steps("gaussian_rw"), {});
+  const auto paths = simulate::paths_of("test", views, 2, tasks::likelihood_steps("gaussian_rw"), {});
   ASSERT_EQ(local.means.size(), paths[0].steps.size() + paths[1].steps.size());
   expect_exact({local}, *tasks::series_likelihood(task, paths), observed);
 }

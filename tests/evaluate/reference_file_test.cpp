@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "catena/tasks/task_density.h"
+#include "catena/tasks/likelihood.h"
 
 namespace catena::evaluate::reference_file_test {
 

@@ -127,7 +127,7 @@ TEST(Reference, KeepsAPinnedParameterAtItsValue) {
   series(5, 1) = 0.5;
   series(6, 1) = 0.5 * std::pow(1 - 0.02 * (1 + 2 * twins::sigmoid(-0.3)), 5);
   // From (x, y) to (0, 0.5) in one transition is absurd for σ = 0.1; a larger σ makes it merely rare.
-  const auto likelihood = tasks::lotka_volterra_likelihood({.sigma = 2}, series, 8);
+  const auto likelihood = tasks::lotka_volterra::likelihood({.sigma = 2}, series, 8);
   const Reference reference =
       sample_reference(*likelihood, 100, light_settings(), Streams(10), Parallel(2), silent_progress());
   ASSERT_EQ(reference.outcome, Outcome::ok);

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "catena/model/density/density_model.h"
-#include "catena/tasks/gaussian_rw.h"
+#include "catena/tasks/gaussian_rw/gaussian_rw.h"
 
 namespace catena::train::testing {
 
 inline model::TrainedModel exact_gaussian_rw(std::size_t n) {
-  const tasks::Task task = tasks::make_gaussian_rw({.dim = static_cast<int>(n)});
+  const tasks::Task task = tasks::gaussian_rw::make({.dim = static_cast<int>(n)});
   simulate::SimulationPlan plan;
   plan.proposal = task.proposal;
   plan.budget = 500;

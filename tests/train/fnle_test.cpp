@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "catena/tasks/gaussian_rw.h"
+#include "catena/tasks/gaussian_rw/gaussian_rw.h"
 #include "train/exact_density.h"
 #include "train/train_cases.h"
 
@@ -17,7 +17,7 @@ model::TrainedModel train_small(const simulate::TransitionSet& set, const nlohma
 }
 
 simulate::TransitionSet gaussian_rw_set(std::uint64_t budget) {
-  const tasks::Task task = tasks::make_gaussian_rw({.dim = 1});
+  const tasks::Task task = tasks::gaussian_rw::make({.dim = 1});
   simulate::SimulationPlan plan;
   plan.proposal = task.proposal;
   plan.budget = budget;

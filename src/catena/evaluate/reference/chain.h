@@ -13,7 +13,7 @@
 #include "catena/core/array.h"
 #include "catena/core/random.h"
 #include "catena/sample/mcmc/kernels/cloud_proposals.h"
-#include "catena/tasks/density.h"
+#include "catena/tasks/likelihood.h"
 
 namespace catena::evaluate {
 

@@ -10,7 +10,7 @@
 
 #include "catena/core/check.h"
 #include "catena/sample/draws_file.h"
-#include "catena/tasks/task_density.h"
+#include "catena/tasks/likelihood.h"
 
 namespace catena::evaluate {
 
@@ -47,7 +47,7 @@ nlohmann::json reference_request(const tasks::Task& task, std::size_t n, std::ui
       {"n", n},
       {"seed", seed},
       {"settings", to_json(settings)},
-      {"versions", {{"task", task.version}, {"density", tasks::density_version}, {"reference", reference_version}}}};
+      {"versions", {{"task", task.version}, {"density", tasks::likelihood_version}, {"reference", reference_version}}}};
 }
 
 Matrix stacked(std::span<const simulate::Path> paths) {

@@ -1,5 +1,5 @@
-/// Exact reference posteriors: draws from p(θ | series) for a task whose likelihood is known (tasks/density.h), and a
-/// verdict on whether they can be trusted. A reference that is not healthy is refused, not used.
+/// Exact reference posteriors: draws from p(θ | series) for a task whose likelihood is known (tasks/likelihood.h), and
+/// a verdict on whether they can be trusted. A reference that is not healthy is refused, not used.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 #include "catena/core/progress.h"
 #include "catena/core/random.h"
 #include "catena/sample/mcmc/chain_health.h"
-#include "catena/tasks/density.h"
+#include "catena/tasks/likelihood.h"
 
 namespace catena::evaluate {
 
