@@ -9,7 +9,7 @@
 #include "catena/nn/conditional_network.h"
 #include "catena/nn/layers.h"
 #include "catena/nn/optimizer.h"
-#include "catena/nn/products.h"
+#include "catena/nn/kernels/products.h"
 
 namespace catena::cli {
 

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <tuple>
 
-#include "catena/nn/rational_quadratic.h"
+#include "catena/nn/kernels/rational_quadratic.h"
 
 namespace catena::nn::testing::operation_cases_test {
 

@@ -6,7 +6,7 @@
 #include "catena/compose/precision.h"
 #include "catena/compose/series_state.h"
 #include "catena/core/check.h"
-#include "catena/nn/products.h"
+#include "catena/nn/kernels/products.h"
 #include "catena/nn/workspace_pool.h"
 #include "catena/train/centre.h"
 #include "catena/train/local_gaussian.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "catena/core/check.h"
-#include "catena/nn/optimizer_kernels.h"
+#include "catena/nn/kernels/optimizer_kernels.h"
 
 namespace catena::nn {
 

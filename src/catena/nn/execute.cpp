@@ -4,7 +4,7 @@
 
 #include "catena/core/check.h"
 #include "catena/nn/flush_denormals.h"
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 
 namespace catena::nn {
 

@@ -1,11 +1,11 @@
 // A neural spline flow: each layer shifts and scales, w_i = e^(l_i) v_i − b_i, and bends the result by a monotone
-// rational-quadratic spline (nn/rational_quadratic.h). Without the first the bins would have to find a transition whose
+// rational-quadratic spline (nn/kernels/rational_quadratic.h). Without the first the bins would have to find a transition whose
 // noise is a thousandth of the spread of all increments.
 
 #include <cmath>
 
 #include "catena/nn/layers.h"
-#include "catena/nn/rational_quadratic.h"
+#include "catena/nn/kernels/rational_quadratic.h"
 #include "catena/train/density_flow.h"
 
 namespace catena::train {

@@ -2,7 +2,7 @@
 // y = f(x), or f(x + e) with a second input: the forward pass keeps the slope f', so that reverse and tangent are one
 // multiplication for every f.
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn::ops {

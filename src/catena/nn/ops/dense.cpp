@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn::ops {

@@ -1,7 +1,7 @@
 // Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Random Fourier features (Rahimi and Recht 2007; Tancik et al. 2020) of one number per lane.
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn::ops {

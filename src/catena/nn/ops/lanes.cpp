@@ -1,7 +1,7 @@
 // Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Operations across lanes: log-sum-exp over all of them, sums over groups of them, and the way back (repeat).
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn::ops {

@@ -3,7 +3,7 @@
 
 #include "catena/nn/ops/norm.h"
 
-#include "catena/nn/norm_kernels.h"
+#include "catena/nn/kernels/norm_kernels.h"
 
 namespace catena::nn::ops {
 

@@ -6,7 +6,7 @@
 
 #include "catena/core/check.h"
 #include "catena/nn/operation.h"
-#include "catena/nn/products.h"
+#include "catena/nn/kernels/products.h"
 
 namespace catena::nn::ops {
 

@@ -4,7 +4,7 @@
 // both outputs, so that reverse and tangent are sums of products: K + 1 dual directions would cost more than the closed
 // chain rule below, which goes through the six numbers that describe a bin.
 
-#include "catena/nn/rational_quadratic.h"
+#include "catena/nn/kernels/rational_quadratic.h"
 
 #include <array>
 

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "catena/nn/kernels.h"
-#include "catena/nn/norm_kernels.h"
+#include "catena/nn/kernels/kernels.h"
+#include "catena/nn/kernels/norm_kernels.h"
 #include "catena/nn/ops/norm.h"
 #include "catena/nn/ops/ops.h"
 

@@ -1,7 +1,7 @@
 // Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Concatenation and slicing along the features.
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn::ops {

@@ -1,16 +1,16 @@
-#include "catena/nn/products.h"
+#include "catena/nn/kernels/products.h"
 
 #include <algorithm>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "catena/nn/products.cpp"
+#define HWY_TARGET_INCLUDE "catena/nn/kernels/products.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 
 #include <hwy/highway.h>
 
-#include "catena/nn/register_tile-inl.h"
-#include "catena/nn/sums-inl.h"
+#include "catena/nn/kernels/register_tile-inl.h"
+#include "catena/nn/kernels/sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace catena::nn::HWY_NAMESPACE {
