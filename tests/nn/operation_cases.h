@@ -22,7 +22,7 @@ struct Operands {
 };
 
 struct InputShape {
-  std::size_t features;
+  Shape shape;
   Lanes lanes = Lanes::each();
 };
 

@@ -14,7 +14,7 @@ BatchGradient::BatchGradient(const Graph& graph, Value loss, std::size_t largest
       parallel_(std::move(parallel)),
       block_lanes_(block_lanes),
       stride_(graph.parameter_count()) {
-  CATENA_ASSERT(graph.node(loss).features == 1 && graph.node(loss).lanes == Lanes::each());
+  CATENA_ASSERT(graph.features(loss) == 1 && graph.node(loss).lanes == Lanes::each());
   CATENA_ASSERT(largest_batch > 0);
   Purpose purpose = Purpose::training();
   purpose.reverse_once = true;

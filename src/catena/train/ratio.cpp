@@ -27,8 +27,7 @@ RatioObjective::RatioObjective(const RatioNetworkSettings& network, const RatioL
     const nn::Value psi = record_summary(graph_, network, shape_, inputs_.state, inputs_.increment);
     ratios = record_products(graph_, network.layout(), phi, psi, static_cast<std::size_t>(loss.atoms));
   } else {
-    ratios =
-        graph_.apply("unfold_lanes", {record_joint(graph_, network, inputs_)}, {}, {static_cast<double>(loss.atoms)});
+    ratios = graph_.apply("unfold_lanes", {record_joint(graph_, network, inputs_)}, {}, {{"group", loss.atoms}});
   }
   if (noise_) real_ = graph_.input("real", 1);
   loss_ = nn::repeat(graph_, ratio_losses().at("train", loss.loss).record(graph_, loss, ratios, real_));

@@ -1,4 +1,3 @@
-// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn {
