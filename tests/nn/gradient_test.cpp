@@ -251,6 +251,25 @@ TEST(EveryOperation, AllocatesNothingWhenItIsReplayed) {
   }
 }
 
+TEST(Workspace, RefusesTangentsThroughAnOperationWithoutOne) {
+  Graph graph;
+  const Value x = graph.input("x", Shape(2, 1, 3)), h = graph.input("h", 4);
+  const std::vector<Parameter> weights{
+      graph.parameter({.name = "w", .rows = 12, .cols = 3}), graph.parameter({.name = "u", .rows = 12, .cols = 4}),
+      graph.parameter({.name = "b", .rows = 12, .cols = 1}), graph.parameter({.name = "c", .rows = 4, .cols = 1})};
+  graph.apply("gru", {graph.apply("tanh", {x}), h}, weights, {{"state", 1}, {"mask", 0}});
+  const Value other = graph.input("other", 2);
+  graph.apply("tanh", {other});
+  try {
+    const Workspace workspace(graph, 8, {.tangents_of = {x}});
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "workspace: an operation that tangents pass through is gru, but must be one that has a tangent");
+  }
+  EXPECT_NO_THROW(Workspace(graph, 8, {.tangents_of = {other}}));  // these pass it by
+}
+
 TEST(Graph, RefusesAttributesThatAreMissingOrUnknown) {
   Graph graph;
   const Value x = graph.input("x", 3);

@@ -311,6 +311,7 @@ std::vector<OperationCase> operation_cases() {
          return y;
        }},
   };
+  for (OperationCase& c : place_cases()) cases.push_back(std::move(c));
   return cases;
 }
 

@@ -32,6 +32,10 @@ const Registry<Operation>& operations() {
                                                              ops::fourier(),
                                                              ops::logsumexp_features(),
                                                              ops::rational_quadratic(),
+                                                             ops::conv2d(),
+                                                             ops::group_norm(),
+                                                             ops::gru(),
+                                                             ops::sum_places(),
                                                          });
   return registry;
 }
