@@ -41,7 +41,7 @@ void print(const nlohmann::json& summary, const std::string& output, double seco
 
 int run_calibrate(const CalibrateOptions& options) {
   const Stopwatch watch;
-  const train::TrainedModel model = train::read_model(options.model);
+  const model::TrainedModel model = model::read_model(options.model);
   const tasks::Task task = chosen_task(calibrate_function, options.task);
   if (task.prior.to_json() != model.prior.to_json()) {
     throw InputError(fmt::format("{}: the prior of {} is not that of {}, but must be", calibrate_function,

@@ -15,8 +15,8 @@
 #include "catena/experiment/results_page.h"
 #include "catena/experiment/summary.h"
 #include "catena/files/json.h"
+#include "catena/tasks/likelihood.h"
 #include "catena/tasks/task.h"
-#include "catena/tasks/task_density.h"
 #include "catena/train/method.h"
 #include "common.h"
 #include "figure_files.h"
@@ -60,7 +60,7 @@ experiment::Sweep sweep_of(const BenchmarkOptions& options) {
   for (int seed = 1; seed <= options.seeds; ++seed) json["seeds"].push_back(seed);
   if (options.tasks == "all") {
     for (const tasks::TaskEntry& entry : tasks::registry()) {
-      if (tasks::has_density(entry.name)) json["tasks"].push_back({{"name", entry.name}});
+      if (tasks::has_likelihood(entry.name)) json["tasks"].push_back({{"name", entry.name}});
     }
   } else {
     for (const std::string& name : items(options.tasks)) json["tasks"].push_back({{"name", name}});

@@ -29,7 +29,7 @@ struct LogProbOptions {
 
 int run_log_prob(const LogProbOptions& options) {
   const Observed observed(log_prob_function, options.observation);
-  const train::TrainedModel& model = observed.model();
+  const model::TrainedModel& model = observed.model();
   evaluate::Draws given = evaluate::read_draws(options.theta);
   const std::vector<std::string>& names = model.prior.names();
   check::that(given.parameters.empty() || std::ranges::is_permutation(given.parameters, names), log_prob_function,

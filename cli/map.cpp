@@ -27,7 +27,7 @@ struct MapOptions {
 int run_map(const MapOptions& options) {
   const Stopwatch watch;
   const Observed observed(map_function, options.observation);
-  const train::TrainedModel& model = observed.model();
+  const model::TrainedModel& model = observed.model();
   const sample::PosteriorRequest request = observed.request();
   const auto progress = options.common.make_progress();
   const sample::MapEstimate found =

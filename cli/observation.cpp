@@ -36,7 +36,7 @@ std::vector<files::Series> read_observations(std::string_view function, const st
 }
 
 Observed::Observed(std::string_view function, const ObservationFlags& flags) : flags_(flags) {
-  for (const std::string& path : flags.models) models_.push_back(train::read_model(path));
+  for (const std::string& path : flags.models) models_.push_back(model::read_model(path));
   series_ = read_observations(function, flags.files, models_.front().state_names);
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "catena/files/csv.h"
+#include "catena/model/trained_model.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/paths.h"
-#include "catena/train/model.h"
 
 namespace catena::cli {
 
@@ -32,14 +32,14 @@ class Observed {
  public:
   Observed(std::string_view function, const ObservationFlags& flags);
 
-  const train::TrainedModel& model() const { return models_.front(); }
+  const model::TrainedModel& model() const { return models_.front(); }
   const std::vector<files::Series>& series() const { return series_; }
   /// For the posterior of all series; looks at this object.
   sample::PosteriorRequest request() const;
 
  private:
   const ObservationFlags& flags_;
-  std::vector<train::TrainedModel> models_;
+  std::vector<model::TrainedModel> models_;
   std::vector<files::Series> series_;
 };
 

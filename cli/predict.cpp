@@ -48,8 +48,8 @@ nlohmann::json simulator_of_draws(const std::string& file, const files::Group& r
 
 /// What makes the next state, and whatever it needs to stay alive.
 struct Source {
-  std::optional<train::TrainedModel> trained;
-  std::optional<train::DensityModel> density;
+  std::optional<model::TrainedModel> trained;
+  std::optional<model::DensityModel> density;
   simulate::Simulator simulator;
 };
 
@@ -58,7 +58,7 @@ std::unique_ptr<Source> chosen_source(const PredictOptions& options, const files
   if (!options.model.empty()) {
     if (!options.task.task.empty() || !options.task.plugin.empty())
       throw InputError(fmt::format("{}: --model is given beside a simulator, but only one can be", predict_function));
-    source->trained = train::read_model(options.model);
+    source->trained = model::read_model(options.model);
     check::that(source->trained->method == "fnle", predict_function, "the method of --model", source->trained->method,
                 "fnle, whose density can be drawn from; else give the simulator");
     source->density.emplace(*source->trained);

@@ -1,7 +1,7 @@
 // catena reference TASK --observation series.csv -n 1000 -o reference.nc: draws from the exact posterior of a built-in
 // task.
 
-#include "catena/evaluate/reference_file.h"
+#include "catena/evaluate/reference/file.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 
 #include "catena/core/stopwatch.h"
 #include "catena/files/csv.h"
-#include "catena/tasks/task_density.h"
+#include "catena/tasks/likelihood.h"
 #include "common.h"
 #include "observation.h"
 #include "task_flags.h"
@@ -38,7 +38,7 @@ int run_reference(const ReferenceArguments& arguments) {
   std::vector<simulate::SeriesView> views;
   for (const files::Series& each : given) views.push_back({each.values, each.times});
   const std::vector<simulate::Path> paths = simulate::paths_of("catena reference", views, task.simulator.states(),
-                                                               tasks::density_steps(task.name), arguments.paths);
+                                                               tasks::likelihood_steps(task.name), arguments.paths);
   const auto cache = arguments.cache ? evaluate::ReferenceCache::of_user() : std::nullopt;
   const auto progress = arguments.common.make_progress();
   const auto [outcome, group, cached, transitions] =

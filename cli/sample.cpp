@@ -33,7 +33,7 @@ struct SampleOptions {
 int run_sample(const SampleOptions& options) {
   const Stopwatch watch;
   const Observed observed(sample_function, options.observation);
-  const train::TrainedModel& model = observed.model();
+  const model::TrainedModel& model = observed.model();
   sample::PosteriorRequest request = observed.request();
   request.draws = static_cast<std::size_t>(options.n);
   request.settings = options.settings.values(sample_function, model.method);

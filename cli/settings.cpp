@@ -6,11 +6,11 @@
 #include "catena/compose/rule.h"
 #include "catena/diffusion/schedule.h"
 #include "catena/evaluate/metric.h"
-#include "catena/sample/kernel.h"
+#include "catena/model/density/density.h"
+#include "catena/sample/mcmc/kernel.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/proposal.h"
 #include "catena/tasks/task.h"
-#include "catena/train/density.h"
 #include "catena/train/method.h"
 #include "common.h"
 #include "verb.h"
@@ -59,7 +59,7 @@ nlohmann::json all_settings() {
         {"help", "one loop trains every network"},
         {"settings", described(describe_fields<train::LoopSettings>())}}});
   add("methods", "Methods: training", "train", entries(train::methods(), settings));
-  add("densities", "Densities of fnle", "train", entries(train::densities(), none));
+  add("densities", "Densities of fnle", "train", entries(model::densities(), none));
   add("schedules", "Noise schedules of fnse", "train", entries(diffusion::schedules(), none));
   add("sampling", "Methods: sampling", "sample", entries(sample::posterior_samplers(), settings));
   add("rules", "Rules that compose scores", "sample", entries(compose::rules(), none));

@@ -4,7 +4,7 @@
 
 #include "catena/evaluate/draws.h"
 #include "catena/files/csv.h"
-#include "catena/simulate/around.h"
+#include "catena/prior/around.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/transitions.h"
 #include "common.h"
@@ -56,7 +56,7 @@ int run_simulate(const SimulateOptions& options) {
   tasks::Task task = chosen_task(simulate_function, options.task);
   if (!options.around.empty()) {
     const evaluate::Draws draws = evaluate::in_order_of({task.prior.names(), {}}, evaluate::read_draws(options.around));
-    task.prior = simulate::fit_around(simulate_function, task.prior, draws.values, options.widen).prior();
+    task.prior = prior::fit_around(simulate_function, task.prior, draws.values, options.widen).prior();
   }
   simulate::SimulationPlan plan;
   plan.proposal = chosen_proposal(options);

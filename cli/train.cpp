@@ -28,14 +28,14 @@ struct TrainOptions {
   bool resume = false;
 };
 
-nlohmann::json summary_of(const train::TrainedModel& model) {
+nlohmann::json summary_of(const model::TrainedModel& model) {
   nlohmann::json networks = nlohmann::json::object();
   for (const auto& [name, network] : model.networks) {
     networks[name] = {{"outcome", catena::name(network.outcome)},
                       {"steps", network.steps},
                       {"best_step", network.best_step},
                       {"held_out_loss", network.held_out_loss},
-                      {"weights", train::weight_count(network)}};
+                      {"weights", model::weight_count(network)}};
   }
   return networks;
 }
@@ -56,8 +56,8 @@ int run_train(const TrainOptions& options) {
                                      .parallel = options.common.parallel(),
                                      .progress = *progress,
                                      .checkpoint = {options.output, options.checkpoint_seconds, options.resume}};
-  const train::TrainedModel model = train::train(options.method, context);
-  train::write_model(options.output, model);
+  const model::TrainedModel model = train::train(options.method, context);
+  model::write_model(options.output, model);
   train::remove_checkpoints(context);
 
   Outcome outcome = Outcome::ok;
@@ -76,7 +76,7 @@ int run_train(const TrainOptions& options) {
   } else if (!options.common.quiet) {
     for (const auto& [name, network] : model.networks) {
       fmt::print("{}: network {} with {} weights, held-out loss {:.4f} after {} of {} steps{}\n", options.output, name,
-                 train::weight_count(network), network.held_out_loss, network.best_step, network.steps,
+                 model::weight_count(network), network.held_out_loss, network.best_step, network.steps,
                  network.outcome == Outcome::time_limit ? " (time limit)" : "");
     }
   }

@@ -12,6 +12,8 @@ function(catena_unity target)
     endif()
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    # The rooms of tasks/ are small and have a namespace each: one unit for all of them.
+    string(REGEX REPLACE "^(src/catena/tasks)/.*" "\\1" folder "${folder}")
     string(MAKE_C_IDENTIFIER ${folder} group)
     file(STRINGS ${source} alone REGEX "define HWY_TARGET_INCLUDE|not with its neighbours" LIMIT_COUNT 1)
     if(alone)

@@ -6,6 +6,7 @@
 #include "bench/posterior.h"
 #include "catena/nn/batch_gradient.h"
 #include "catena/nn/optimizer.h"
+#include "catena/train/choose_inputs.h"
 #include "catena/train/density_objective.h"
 
 namespace catena::cli {
@@ -18,7 +19,7 @@ constexpr int fnle_steps = 3000;  // enough for a posterior of the right shape a
 double train_step_seconds(BenchContext& context, const train::TrainingData& data) {
   train::FnleSettings settings;
   settings.density.density = "gaussian";
-  const train::DensityMap map(data.features(), data.state_names(), train::resolve(settings.inputs, data), false);
+  const model::DensityMap map(data.features(), data.state_names(), train::choose_inputs(settings.inputs, data), false);
   const train::DensityObjective objective(settings.density, map, data.prior().size());
   nn::BatchGradient gradient(objective.graph(), objective.loss(), fnle_batch, Parallel(1), objective.block_lanes());
   const nn::Optimizer optimizer(objective.graph(), {});
@@ -43,12 +44,12 @@ void bench_fnle(BenchContext& context) {
   bench_posterior(context, bench_model("fnle", data, fnle_steps, settings), "lotka_volterra", 100, "T100");
 
   train::TrainingData endless = bench_data("double_well");
-  const train::TrainedModel model = bench_model("fnle", endless, fnle_steps, settings);
+  const model::TrainedModel model = bench_model("fnle", endless, fnle_steps, settings);
   bench_posterior(context, model, "double_well", 100, "double_well.T100");
   bench_posterior(context, model, "double_well", 1000, "T1000");
   bench_posterior(context, model, "double_well", 10'000, "T10000");
   const nlohmann::json separable{{"density", "separable"}, {"decay", 0.5}};
-  const train::TrainedModel sums = bench_model("fnle", endless, fnle_steps, separable);
+  const model::TrainedModel sums = bench_model("fnle", endless, fnle_steps, separable);
   bench_posterior(context, sums, "double_well", 100, "separable.T100");
   bench_posterior(context, sums, "double_well", 10'000, "separable.T10000");
 }

@@ -12,7 +12,7 @@ constexpr int fnre_steps = 600;  // enough for a posterior of about the right sh
 
 void bench_fnre(BenchContext& context) {
   train::TrainingData data = bench_data("lotka_volterra");
-  const train::TrainedModel model = bench_model("fnre", data, fnre_steps, {{"decay", 0.5}});
+  const model::TrainedModel model = bench_model("fnre", data, fnre_steps, {{"decay", 0.5}});
   bench_posterior(context, model, "lotka_volterra", 100, "T100");
 }
 

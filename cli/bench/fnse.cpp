@@ -12,7 +12,7 @@ namespace catena::cli {
 
 namespace {
 
-train::TrainedModel model_of(const tasks::Task& task, const nlohmann::json& settings) {
+model::TrainedModel model_of(const tasks::Task& task, const nlohmann::json& settings) {
   simulate::SimulationPlan plan;
   plan.budget = 2000;
   train::TrainingData data(simulate::simulate(task, plan, Parallel(1), silent_progress()), {});
@@ -27,7 +27,7 @@ train::TrainedModel model_of(const tasks::Task& task, const nlohmann::json& sett
                                .checkpoint = {}});
 }
 
-double sample_seconds(const train::TrainedModel& model, const tasks::Observation& observation,
+double sample_seconds(const model::TrainedModel& model, const tasks::Observation& observation,
                       const nlohmann::json& settings) {
   const Stopwatch watch;
   static_cast<void>(sample::draw_posterior(
@@ -45,7 +45,7 @@ void bench_fnse(BenchContext& context) {
   const auto single = [](const char* network) -> nlohmann::json {
     return {{"network", network}, {"ensemble", 1}, {"centre", false}};
   };
-  const train::TrainedModel joint = model_of(task, single("joint")), separable = model_of(task, single("separable")),
+  const model::TrainedModel joint = model_of(task, single("joint")), separable = model_of(task, single("separable")),
                             whole = model_of(task, nlohmann::json::object());
   const nlohmann::json paper = {{"sampler", "euler_maruyama"}, {"steps", 500}}, defaults = nlohmann::json::object();
   context.record("fnse_sample_s.joint.T100", sample_seconds(joint, short_series, paper), "s",

@@ -9,9 +9,9 @@
 #include <algorithm>
 
 #include "bench/posterior.h"
-#include "catena/sample/chains.h"
+#include "catena/sample/mcmc/chains.h"
 #include "catena/sample/posterior.h"
-#include "catena/tasks/task_density.h"
+#include "catena/tasks/likelihood.h"
 
 namespace catena::cli {
 
@@ -80,7 +80,7 @@ void bench_mcmc(BenchContext& context) {
   }
   for (const char* name : {"double_well", "lotka_volterra"}) {
     train::TrainingData data = bench_data(name);
-    const train::TrainedModel model =
+    const model::TrainedModel model =
         bench_model("fnle", data, mcmc_training_steps, {{"density", "gaussian"}, {"decay", 0.5}});
     const Matrix series = bench_series(name, mcmc_transitions);
     const sample::PosteriorRequest request{.model = model, .series = series, .times = {}};

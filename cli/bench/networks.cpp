@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "bench/bench.h"
+#include "catena/model/score/conditional_network.h"
 #include "catena/nn/batch_gradient.h"
-#include "catena/nn/conditional_network.h"
 #include "catena/nn/kernels/products.h"
 #include "catena/nn/layers.h"
 #include "catena/nn/optimizer.h"
@@ -75,8 +75,8 @@ class Training {
 
 void bench_networks(BenchContext& context) {
   nn::Graph graph;
-  const nn::ConditionalNetwork network =
-      nn::record_conditional_network(graph, {}, score_parameters, conditions, nn::Lanes::each());
+  const model::ConditionalNetwork network =
+      model::record_conditional_network(graph, {}, score_parameters, conditions, nn::Lanes::each());
   const double flops = graph.forward_flops_per_lane();
   nn::Workspace workspace(graph, inference_lanes, nn::Purpose::inference());
   Inputs(graph, inference_lanes).copy(workspace, 0, inference_lanes);

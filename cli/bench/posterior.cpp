@@ -16,7 +16,7 @@ train::TrainingData bench_data(const std::string& task_name) {
   return {simulate::simulate(task, plan, Parallel(1), silent_progress()), {}};
 }
 
-train::TrainedModel bench_model(const std::string& method, train::TrainingData& data, int training_steps,
+model::TrainedModel bench_model(const std::string& method, train::TrainingData& data, int training_steps,
                                 const nlohmann::json& settings) {
   train::LoopSettings loop;
   loop.steps = training_steps;
@@ -40,7 +40,7 @@ Matrix bench_series(const std::string& task_name, std::size_t transitions, bool 
   return simulate::simulate_series(task, theta, transitions, stream)[0];
 }
 
-void bench_posterior(BenchContext& context, const train::TrainedModel& model, const std::string& task,
+void bench_posterior(BenchContext& context, const model::TrainedModel& model, const std::string& task,
                      std::size_t transitions, const std::string& key) {
   const Matrix series = bench_series(task, transitions);
   const Stopwatch watch;

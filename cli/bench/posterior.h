@@ -13,14 +13,14 @@ namespace catena::cli {
 train::TrainingData bench_data(const std::string& task);
 
 /// `method` trained for a short while, on one core.
-train::TrainedModel bench_model(const std::string& method, train::TrainingData& data, int training_steps,
+model::TrainedModel bench_model(const std::string& method, train::TrainingData& data, int training_steps,
                                 const nlohmann::json& settings);
 
 /// A series of the task, for θ = 0 or for a θ drawn from the prior.
 Matrix bench_series(const std::string& task, std::size_t transitions, bool draw_theta = false);
 
 /// Records METHOD_sample_s.KEY with R-hat, effective sample size and the number of densities.
-void bench_posterior(BenchContext& context, const train::TrainedModel& model, const std::string& task,
+void bench_posterior(BenchContext& context, const model::TrainedModel& model, const std::string& task,
                      std::size_t transitions, const std::string& key);
 
 }  // namespace catena::cli

@@ -9,7 +9,7 @@ using namespace catena;
 
 /// A population N with growth rate r and capacity K in a changing world: N' = N exp(r (1 − N/K) + s ε).
 struct Ricker {
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     for (std::size_t l = 0; l < next.lanes; ++l) {
       const double r = input.theta(0, l), K = input.theta(1, l), s = input.theta(2, l), N = input.state(0, l);
       next(0, l) = N * std::exp(r * (1 - N / K) + s * stream.normal());
@@ -20,9 +20,9 @@ struct Ricker {
 int main() {
   simulate::Model model;
   model.simulator = simulate::make_simulator("ricker", {"r", "K", "s"}, {"N"}, Ricker{});
-  model.prior.add({"r"}, simulate::uniform(0, 2));
-  model.prior.add({"K"}, simulate::log_normal(3, 0.5));
-  model.prior.add({"s"}, simulate::half_normal(0.3));
+  model.prior.add({"r"}, prior::uniform(0, 2));
+  model.prior.add({"K"}, prior::log_normal(3, 0.5));
+  model.prior.add({"s"}, prior::half_normal(0.3));
   model.initial_state = simulate::fixed_state({10});
 
   simulate::SimulationPlan plan;

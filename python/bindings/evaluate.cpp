@@ -25,7 +25,7 @@ std::string evaluate_draws(const Rows& a, const Rows& b, const std::vector<std::
 }
 
 /// `series`, and `times` where the model uses them, are those that row after row of `theta` made.
-nb::dict calibrate(const train::TrainedModel& model, const Rows& theta, const std::vector<Rows>& series,
+nb::dict calibrate(const model::TrainedModel& model, const Rows& theta, const std::vector<Rows>& series,
                    const std::vector<Numbers>& times, std::size_t draws, const std::string& settings,
                    std::uint64_t seed, int threads, bool show_progress, const std::string& path,
                    const std::string& attributes) {

@@ -5,9 +5,6 @@
 namespace catena::python {
 namespace {
 
-using simulate::ConstStateBlock;
-using simulate::StateBlock;
-
 /// Rows of a lane block as an array of their own: the caller may keep it.
 Array rows_of(ConstStateBlock lanes) {
   Matrix rows(lanes.lanes, lanes.features);
@@ -71,9 +68,8 @@ class PythonProposal final : public simulate::Proposal {
 
 }  // namespace
 
-simulate::Model python_model(const std::string& name, const simulate::Prior& prior,
-                             std::vector<std::string> state_names, nb::handle step, nb::handle initial_state,
-                             const nlohmann::json& declared) {
+simulate::Model python_model(const std::string& name, const prior::Prior& prior, std::vector<std::string> state_names,
+                             nb::handle step, nb::handle initial_state, const nlohmann::json& declared) {
   simulate::Model model;
   model.prior = prior;
   model.simulator = simulate::make_simulator(name, prior.names(), std::move(state_names), PythonStep(step),

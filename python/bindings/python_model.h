@@ -16,9 +16,8 @@ namespace catena::python {
 /// latest state first. initial_state: None, or draw(count, seed) → x [count, mn], or, if it depends on θ,
 /// draw(theta [N, d], seed) → x [N, mn].
 /// `declared`: uses_time, uses_step, initial_depends_on_theta (true or false), order (m).
-simulate::Model python_model(const std::string& name, const simulate::Prior& prior,
-                             std::vector<std::string> state_names, nb::handle step, nb::handle initial_state,
-                             const nlohmann::json& declared);
+simulate::Model python_model(const std::string& name, const prior::Prior& prior, std::vector<std::string> state_names,
+                             nb::handle step, nb::handle initial_state, const nlohmann::json& declared);
 
 /// draw(count, seed) → x [count, mn], or (x, t [count]) where the simulator uses time; `record` is what files keep of
 /// it.

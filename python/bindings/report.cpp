@@ -114,7 +114,7 @@ void bind_report(nb::module_& m) {
            })
       .def(
           "add_information",
-          [](Results& results, const train::TrainedModel& model, int threads) {
+          [](Results& results, const model::TrainedModel& model, int threads) {
             run(false, [&](Progress&) { report::add_information(results, model, Parallel(threads)); });
           },
           "model"_a, "threads"_a)

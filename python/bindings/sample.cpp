@@ -4,14 +4,14 @@
 #include "catena/compose/series_state.h"
 #include "catena/core/parallel.h"
 #include "catena/core/version.h"
-#include "catena/files/netcdf.h"
+#include "catena/files/netcdf/netcdf.h"
 #include "catena/sample/draws_file.h"
 #include "catena/sample/posterior.h"
 
 namespace catena::python {
 namespace {
 
-using Models = std::vector<const train::TrainedModel*>;
+using Models = std::vector<const model::TrainedModel*>;
 
 std::vector<simulate::SeriesView> more_of(const std::vector<Rows>& series, const std::vector<Numbers>& times) {
   std::vector<simulate::SeriesView> more;
@@ -20,7 +20,7 @@ std::vector<simulate::SeriesView> more_of(const std::vector<Rows>& series, const
 }
 
 /// Looks at what it is given. As many times as series, one or more.
-sample::PosteriorRequest request_of(const train::TrainedModel& model, const Models& companions,
+sample::PosteriorRequest request_of(const model::TrainedModel& model, const Models& companions,
                                     const std::vector<Rows>& series, const std::vector<Numbers>& times,
                                     const std::string& settings, const std::string& paths) {
   CATENA_ASSERT(!series.empty() && series.size() == times.size());
@@ -33,7 +33,7 @@ sample::PosteriorRequest request_of(const train::TrainedModel& model, const Mode
           .paths = from_json<simulate::PathSettings>("sample", parse(paths))};
 }
 
-nb::dict draw(const train::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
+nb::dict draw(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
               const std::vector<Numbers>& times, const std::string& settings, const std::string& paths, std::size_t n,
               std::uint64_t seed, int threads, bool show_progress, const std::string& state) {
   sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
@@ -51,7 +51,7 @@ nb::dict draw(const train::TrainedModel& model, const Models& companions, const 
   return result;
 }
 
-Array log_prob(const train::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
+Array log_prob(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
                const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
                const Rows& theta, int threads) {
   const sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
@@ -60,7 +60,7 @@ Array log_prob(const train::TrainedModel& model, const Models& companions, const
   return to_numpy(std::move(result));
 }
 
-nb::dict map(const train::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
+nb::dict map(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
              const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
              std::uint64_t seed, int threads, bool show_progress) {
   const sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
@@ -74,17 +74,6 @@ nb::dict map(const train::TrainedModel& model, const Models& companions, const s
   result["log_prob"] = found.log_prob;
   result["theta"] = to_numpy(std::move(found.theta));
   return result;
-}
-
-/// Whether `draw_posterior` can follow a stream with a state file.
-bool can_stream(const train::TrainedModel& model) {
-  if (model.method != "fnse") return false;
-  try {
-    compose::SeriesState(compose::ScoreModel(model));
-    return true;
-  } catch (const InputError&) {
-    return false;  // a joint network has no sums to keep
-  }
 }
 
 void write_draws(const std::string& path, const std::vector<std::string>& parameters, const Rows& theta,
@@ -108,7 +97,7 @@ void bind_sample(nb::module_& m) {
         "threads"_a);
   m.def("map", &map, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a, "seed"_a, "threads"_a,
         "show_progress"_a);
-  m.def("can_stream", &can_stream, "model"_a);
+  m.def("can_stream", &compose::has_sums, "model"_a);
   m.def("write_draws", &write_draws, "path"_a, "parameters"_a, "theta"_a, "chains"_a, "states"_a, "series"_a, "times"_a,
         "attributes"_a);
   m.def("path_settings",

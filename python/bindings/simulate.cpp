@@ -7,8 +7,8 @@
 
 #include "binding.h"
 #include "catena/core/check.h"
-#include "catena/simulate/around.h"
-#include "catena/simulate/prior.h"
+#include "catena/prior/around.h"
+#include "catena/prior/prior.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/record_plan.h"
 #include "catena/simulate/transitions.h"
@@ -18,7 +18,7 @@
 namespace catena::python {
 namespace {
 
-using simulate::Prior;
+using prior::Prior;
 using simulate::TransitionSet;
 
 void check_columns(std::string_view function, const Rows& rows, std::size_t columns) {
@@ -137,15 +137,15 @@ void bind_simulate(nb::module_& m) {
       .def(
           "around",
           [](const Prior& prior, const Rows& theta, double widen) {
-            return simulate::fit_around("prior.around", prior, view(theta), widen).prior();
+            return prior::fit_around("prior.around", prior, view(theta), widen).prior();
           },
           "theta"_a, "widen"_a)
       .def_prop_ro("base", [](const Prior& prior) {
-        const auto around = simulate::around_of(prior);
+        const auto around = prior::around_of(prior);
         return around ? around->base : prior;
       });
 
-  m.def("prior_families", [] { return simulate::prior_families().names(); });
+  m.def("prior_families", [] { return prior::prior_families().names(); });
   m.def("proposals", [] {
     nlohmann::json list = nlohmann::json::array();
     for (const auto& entry : simulate::proposals()) {

@@ -7,12 +7,12 @@
 #include "binding.h"
 #include "catena/core/check.h"
 #include "catena/core/parallel.h"
-#include "catena/evaluate/reference.h"
+#include "catena/core/state_lanes.h"
+#include "catena/evaluate/reference/reference.h"
 #include "catena/simulate/plugin.h"
 #include "catena/simulate/source.h"
-#include "catena/simulate/state_lanes.h"
+#include "catena/tasks/likelihood.h"
 #include "catena/tasks/observe.h"
-#include "catena/tasks/task_density.h"
 
 namespace catena::python {
 namespace {
@@ -40,8 +40,7 @@ Array step(const Task& task, const Rows& theta, const Rows& x, const Numbers& ti
     Parallel(threads).for_blocks(
         x.shape(0), simulate::usual_lanes, [&](std::size_t begin, std::size_t end, std::size_t block) {
           const std::size_t lanes = end - begin;
-          simulate::StateLanes parameters(theta.shape(1), lanes), state(x.shape(1), lanes),
-              result(simulator.states(), lanes);
+          StateLanes parameters(theta.shape(1), lanes), state(x.shape(1), lanes), result(simulator.states(), lanes);
           AlignedVector<double> times(padded_lanes(lanes), 0.0);
           for (std::size_t l = 0; l < lanes; ++l) {
             for (std::size_t i = 0; i < theta.shape(1); ++i) parameters(i, l) = view(theta)(begin + l, i);

@@ -7,14 +7,14 @@
 
 #include "binding.h"
 #include "catena/core/parallel.h"
+#include "catena/model/trained_model.h"
 #include "catena/train/joined_sets.h"
 #include "catena/train/method.h"
-#include "catena/train/model.h"
 
 namespace catena::python {
 namespace {
 
-using train::TrainedModel;
+using model::TrainedModel;
 
 /// `set` is in memory; without it the transitions are those of the file.
 std::shared_ptr<TrainedModel> train_model(const std::string& method, const simulate::TransitionSet* set,
@@ -48,7 +48,7 @@ nlohmann::json describe(const TrainedModel& model) {
                       {"steps", network.steps},
                       {"best_step", network.best_step},
                       {"held_out_loss", network.held_out_loss},
-                      {"weights", train::weight_count(network)},
+                      {"weights", model::weight_count(network)},
                       {"learning_curve",
                        {{"step", network.curve.step},
                         {"train_loss", network.curve.train_loss},
@@ -77,18 +77,18 @@ void bind_train(nb::module_& m) {
       .def("write",
            [](const TrainedModel& model, const std::string& path) {
              const nb::gil_scoped_release release;
-             train::write_model(path, model);
+             model::write_model(path, model);
            })
       .def("to_bytes", [](const TrainedModel& model) {
-        const std::string bytes = train::model_bytes(model);
+        const std::string bytes = model::model_bytes(model);
         return nb::bytes(bytes.data(), bytes.size());
       });
   m.def("read_model", [](const std::string& path) {
     const nb::gil_scoped_release release;
-    return std::make_shared<TrainedModel>(train::read_model(path));
+    return std::make_shared<TrainedModel>(model::read_model(path));
   });
   m.def("parse_model", [](const nb::bytes& bytes) {
-    return std::make_shared<TrainedModel>(train::parse_model({bytes.c_str(), bytes.size()}, "the pickled model"));
+    return std::make_shared<TrainedModel>(model::parse_model({bytes.c_str(), bytes.size()}, "the pickled model"));
   });
   m.def("train", &train_model, "method"_a, "transitions"_a.none(), "file"_a, "settings"_a, "loop"_a, "held_out"_a,
         "seed"_a, "threads"_a, "show_progress"_a, "checkpoint"_a, "checkpoint_seconds"_a, "resume"_a);

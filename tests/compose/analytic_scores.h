@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "catena/compose/local_scores.h"
 #include "catena/compose/precision.h"
+#include "catena/compose/scores/local_scores.h"
 #include "catena/core/random.h"
 #include "catena/diffusion/schedule.h"
 

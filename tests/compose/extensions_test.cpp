@@ -7,11 +7,11 @@
 
 #include <cmath>
 
-#include "catena/compose/joined_scores.h"
 #include "catena/compose/observed_series.h"
 #include "catena/compose/rule.h"
+#include "catena/compose/scores/joined_scores.h"
+#include "catena/tasks/likelihood.h"
 #include "catena/tasks/observe.h"
-#include "catena/tasks/task_density.h"
 #include "compose/analytic_scores.h"
 
 namespace catena::compose::extensions_test {
@@ -20,7 +20,7 @@ namespace {
 using simulate::RecordShape;
 
 /// A model whose features are the record itself.
-train::TrainedModel bare_model(const RecordShape& shape, const tasks::Task& task, double longest_step = 1) {
+model::TrainedModel bare_model(const RecordShape& shape, const tasks::Task& task, double longest_step = 1) {
   const std::size_t extras = (shape.time ? 1 : 0) + (shape.step ? 1 : 0) + (shape.initial() ? 1 : 0);
   const std::size_t size = shape.condition() + shape.target() + extras;
   nlohmann::json json = {{"states", shape.states}, {"records", shape.to_json()}};
@@ -31,9 +31,9 @@ train::TrainedModel bare_model(const RecordShape& shape, const tasks::Task& task
     json["low"].push_back(step ? 0 : -1e9);
     json["high"].push_back(step ? std::log(longest_step) : 1e9);
   }
-  train::TrainedModel model;
+  model::TrainedModel model;
   model.method = "fnse";
-  model.features = train::Features::from_json("test", json);
+  model.features = model::Features::from_json("test", json);
   model.prior = task.prior;
   model.state_names = task.simulator.state_names;
   return model;
@@ -127,11 +127,11 @@ TEST_P(Extension, GapsAndPanelsComposeExactly) {
     if (stream.uniform() < 0.4) std::ranges::fill(second.row(t), std::nan(""));
   }
   const std::vector<simulate::SeriesView> views{{first.view()}, {second.view()}};
-  const train::TrainedModel model = bare_model({.states = 2, .step = true}, task, 20);
+  const model::TrainedModel model = bare_model({.states = 2, .step = true}, task, 20);
   LocalPosteriors local;
   const ObservedSeries observed = observed_series("test", model, {}, views);
   add_walk(observed, 2, 4, local);
-  const auto paths = simulate::paths_of("test", views, 2, tasks::density_steps("gaussian_rw"), {});
+  const auto paths = simulate::paths_of("test", views, 2, tasks::likelihood_steps("gaussian_rw"), {});
   ASSERT_EQ(local.means.size(), paths[0].steps.size() + paths[1].steps.size());
   expect_exact({local}, *tasks::series_likelihood(task, paths), observed);
 }
@@ -140,9 +140,9 @@ TEST_P(Extension, InitialStatesComposeExactly) {
   const tasks::Task task = tasks::make_task("stationary_ar1", {{"dim", 2}});
   const Matrix series = tasks::observe("test", task, T(), 5).series;
   const std::vector<simulate::SeriesView> views{{series.view()}};
-  const train::TrainedModel model = bare_model({.states = 2}, task),
+  const model::TrainedModel model = bare_model({.states = 2}, task),
                             initial = bare_model({.states = 2, .order = 0}, task);
-  const train::TrainedModel* companions[] = {&initial};
+  const model::TrainedModel* companions[] = {&initial};
   const ObservedSeries observed = observed_series("test", model, companions, views);
   ASSERT_EQ(observed.transitions(), T());
   ASSERT_EQ(observed.companions.at(0).transitions(), 1U);
@@ -159,7 +159,7 @@ TEST_P(Extension, HigherOrdersComposeExactly) {
     const tasks::Task task = tasks::make_task("ar", {{"order", order}});
     const Matrix series = tasks::observe("test", task, T(), 7).series;
     ASSERT_EQ(series.rows(), T() + order);
-    const train::TrainedModel model = bare_model({.states = 1, .order = order}, task);
+    const model::TrainedModel model = bare_model({.states = 1, .order = order}, task);
     const ObservedSeries observed = observed_series("test", model, series, {});
     ASSERT_EQ(observed.transitions(), T());
     LocalPosteriors local;
@@ -180,8 +180,8 @@ TEST_P(Extension, BlocksAndWhatTheyLeaveComposeExactly) {
   for (const std::size_t transitions : {T() + 3, T() + 4, T() + 5}) {
     const Matrix series = tasks::observe("test", task, transitions, 8).series;
     const std::vector<simulate::SeriesView> views{{series.view()}};
-    const train::TrainedModel model = bare_model({.states = 1, .block = block}, task), single = bare_model({}, task);
-    const train::TrainedModel* companions[] = {&single};
+    const model::TrainedModel model = bare_model({.states = 1, .block = block}, task), single = bare_model({}, task);
+    const model::TrainedModel* companions[] = {&single};
     const ObservedSeries observed = observed_series("test", model, companions, views);
     ASSERT_EQ(observed.transitions(), transitions / block);
     ASSERT_EQ(observed.companions.at(0).transitions(), transitions % block);
@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(Lengths, Extension, ::testing::Values(1U, 10U, 100U),
 
 TEST(ObservedSeries, RefusesBlocksThatLeaveTransitionsOver) {
   const tasks::Task task = tasks::make_task("gaussian_rw", {{"dim", 1}});
-  const train::TrainedModel model = bare_model({.states = 1, .block = 5}, task);
+  const model::TrainedModel model = bare_model({.states = 1, .block = 5}, task);
   try {
     static_cast<void>(observed_series("sample", model, tasks::observe("test", task, 12, 1).series, {}));
     FAIL();

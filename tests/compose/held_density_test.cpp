@@ -1,5 +1,5 @@
 // A held density is the density where z was trained and keeps its value at the edge beyond.
-#include "catena/compose/held_density.h"
+#include "catena/compose/density/held_density.h"
 
 #include <gtest/gtest.h>
 

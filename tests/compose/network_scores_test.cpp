@@ -1,6 +1,7 @@
 // Scores from networks: the fast sums of separable networks against the loop, Jacobians against differences, and what
 // is wrong with a series.
-#include "catena/compose/network_scores.h"
+#include "catena/compose/scores/network_scores.h"
+#include "catena/compose/scores/score_source.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@
 namespace catena::compose::network_scores_test {
 namespace {
 
-train::TrainedModel model_of(const std::string& network) {
+model::TrainedModel model_of(const std::string& network) {
   train::TrainingData data(train::transitions_of("gaussian_rw", 500, {{"dim", 3}}), train::Split{});
   return train::train("fnse", {.data = data,
                                .loop = {.steps = 30, .batch_size = 100, .evaluations = 1},
@@ -31,8 +32,8 @@ Matrix random_matrix(std::size_t rows, std::size_t cols, std::uint64_t seed) {
 
 class EveryNetwork : public ::testing::TestWithParam<std::string> {
  protected:
-  train::TrainedModel trained = model_of(GetParam());
-  ScoreModel model{trained};
+  model::TrainedModel trained = model_of(GetParam());
+  model::ScoreModel model{trained};
   ObservedSeries series{random_matrix(70, 6, 1)};
   std::unique_ptr<LocalScores> scores = network_scores(model, series);
 };
@@ -101,10 +102,10 @@ TEST_P(EveryNetwork, SumsAsTheLoopDoes) {
 INSTANTIATE_TEST_SUITE_P(All, EveryNetwork, ::testing::Values("joint", "separable"));
 
 TEST(SeparableNetwork, HasTheFastPathAndTheJointOneHasNot) {
-  const train::TrainedModel joint = model_of("joint"), separable = model_of("separable");
+  const model::TrainedModel joint = model_of("joint"), separable = model_of("separable");
   const ObservedSeries series{random_matrix(3, 6, 1)};
-  EXPECT_EQ(network_scores(ScoreModel(joint), series)->summed({}), nullptr);
-  EXPECT_NE(network_scores(ScoreModel(separable), series)->summed({}), nullptr);
+  EXPECT_EQ(network_scores(model::ScoreModel(joint), series)->summed({}), nullptr);
+  EXPECT_NE(network_scores(model::ScoreModel(separable), series)->summed({}), nullptr);
 }
 
 TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
@@ -112,7 +113,7 @@ TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
                            train::Split{});
   train::LoopSettings loop{.steps = 15000, .batch_size = 200, .evaluations = 5};
   loop.optimizer.learning_rate = 3e-3;
-  const train::TrainedModel trained =
+  const model::TrainedModel trained =
       train::train("fnse", {.data = data,
                             .loop = loop,
                             .settings = {{"network", "separable"}, {"width", 4}, {"layers", 1}},
@@ -120,7 +121,8 @@ TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
                             .parallel = Parallel(2),
                             .progress = silent_progress(),
                             .checkpoint = {}});
-  const LocalPrecisions c = amortised_precisions(ScoreModel(trained), ObservedSeries{random_matrix(50, 4, 8)});
+  const LocalPrecisions c =
+      score_sources().at("test", "fnse").precisions(trained, ObservedSeries{random_matrix(50, 4, 8)});
   // The local posterior's precision is 2 I everywhere. The net saw 20,000 transitions: a few per cent at each place.
   double sum = 0;
   for (std::size_t t = 0; t < 50; ++t) {
@@ -132,8 +134,8 @@ TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
 }
 
 TEST(ObservedSeries, RefusesWhatDoesNotFitTheModel) {
-  train::TrainedModel model;
-  model.features = train::Features(train::transitions_of("gaussian_rw", 100, {{"dim", 2}}));
+  model::TrainedModel model;
+  model.features = model::Features(train::transitions_of("gaussian_rw", 100, {{"dim", 2}}));
   const auto sentence = [&](const Matrix& series) -> std::string {
     try {
       static_cast<void>(observed_series("sample", model, series, {}));
@@ -158,8 +160,8 @@ TEST(ObservedSeries, RefusesWhatDoesNotFitTheModel) {
 }
 
 TEST(ObservedSeries, CountsTransitionsOutsideTheTrainingRange) {
-  train::TrainedModel model;
-  model.features = train::Features(train::transitions_of("gaussian_rw", 1000, {{"dim", 1}}));
+  model::TrainedModel model;
+  model.features = model::Features(train::transitions_of("gaussian_rw", 1000, {{"dim", 1}}));
   Matrix series(4, 1);
   series(1, 0) = 1;
   series(2, 0) = 1000;

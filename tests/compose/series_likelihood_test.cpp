@@ -1,6 +1,6 @@
 // A density network whose weights make it exact: sums over a series against the closed form. And every density with
 // random weights: sums over a series, however they are computed, against single transitions.
-#include "catena/compose/series_likelihood.h"
+#include "catena/compose/density/series_likelihood.h"
 
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ struct Trial {
         observed(observed_series("test", model, series, {})),
         likelihood(series_likelihood(density, observed, Parallel(threads))) {}
 
-  train::TrainedModel model;
-  train::DensityModel density;
+  model::TrainedModel model;
+  model::DensityModel density;
   Matrix series;
   ObservedSeries observed;
   std::unique_ptr<SeriesDensity> likelihood;
@@ -80,9 +80,9 @@ TEST(SeriesLikelihood, DoesNotDependOnThreadsOrOnTheOtherPoints) {
 }
 
 /// An untrained density of gaussian_rw in two dimensions, whose first state has a point mass at 0 if `atoms` says so.
-train::TrainedModel untrained(const std::string& density, const std::string& atoms) {
-  train::TrainedModel model = train::testing::exact_gaussian_rw(2);
-  train::FnleSettings settings;
+model::TrainedModel untrained(const std::string& density, const std::string& atoms) {
+  model::TrainedModel model = train::testing::exact_gaussian_rw(2);
+  model::DensityModelSettings settings;
   settings.density.density = density;
   settings.density.width = 16;
   settings.density.z_width = 24;
@@ -90,21 +90,21 @@ train::TrainedModel untrained(const std::string& density, const std::string& ato
   settings.density.flow_layers = 2;
   settings.inputs = {"none", atoms, "none"};
   model.settings = to_json(settings);
-  const train::DensityMap map(model.features, model.state_names, settings.inputs, false);
-  const train::DensityGraph graph = train::record_density(settings.density, map.shape(2));
+  const model::DensityMap map(model.features, model.state_names, settings.inputs, false);
+  const model::DensityGraph graph = model::record_density(settings.density, map.shape(2));
   model.networks.clear();
   model.main_network = density;
-  model.networks[density].weights = train::named_weights(graph.graph, graph.graph.initial_weights(Streams(20)));
+  model.networks[density].weights = model::named_weights(graph.graph, graph.graph.initial_weights(Streams(20)));
   return model;
 }
 
 TEST(EveryDensity, IsSummedOverSingleTransitions) {
   constexpr std::size_t T = 150, n = 5;
-  for (const train::DensityKind& kind : train::densities()) {
+  for (const model::DensityKind& kind : model::densities()) {
     for (const bool atoms : {false, true}) {
-      const train::TrainedModel model = untrained(
+      const model::TrainedModel model = untrained(
           std::string(kind.name), atoms ? train::testing::exact_gaussian_rw(2).state_names[0] + "=0" : "none");
-      const train::DensityModel density(model);
+      const model::DensityModel density(model);
       Matrix series = train::testing::gaussian_rw_series(2, T, 4);
       for (std::size_t t = 1; t <= T; t += 7) series(t, 0) = 0;
       const ObservedSeries observed = observed_series("test", model, series, {});
@@ -139,8 +139,8 @@ TEST(EveryDensity, IsSummedOverSingleTransitions) {
 TEST(SeriesLikelihood, OfASeparableDensityIsThatOfItsNetwork) {
   const std::string atom = train::testing::exact_gaussian_rw(2).state_names[0] + "=0";
   for (const std::string& atoms : {std::string("none"), atom}) {
-    const train::TrainedModel model = untrained("separable", atoms);
-    const train::DensityModel density(model);
+    const model::TrainedModel model = untrained("separable", atoms);
+    const model::DensityModel density(model);
     constexpr std::size_t T = 40;
     Matrix series = train::testing::gaussian_rw_series(2, T, 4);
     for (std::size_t t = 1; t <= T; t += 7) series(t, 0) = 0;
@@ -150,7 +150,7 @@ TEST(SeriesLikelihood, OfASeparableDensityIsThatOfItsNetwork) {
     const Matrix z = points(3);
     std::vector<double> all(3);
     likelihood->evaluate(z, all, {});
-    const train::DensityGraph graph = train::record_density(density.settings.density, density.shape);
+    const model::DensityGraph graph = model::record_density(density.settings.density, density.shape);
     std::vector<float> c(observed.c.cols()), state(density.shape.state_inputs), v(2), a(density.shape.atoms),
         keep(2, 1);
     for (std::size_t k = 0; k < 3; ++k) {
@@ -168,7 +168,7 @@ TEST(SeriesLikelihood, OfASeparableDensityIsThatOfItsNetwork) {
         put(graph.inputs.state, state);
         put(graph.inputs.v, v);
         if (!a.empty()) put(graph.inputs.atom, a), put(graph.inputs.keep, keep);
-        workspace.forward(train::flat_weights(graph.graph, density.weights(), "test"), 1);
+        workspace.forward(model::flat_weights(graph.graph, density.weights(), "test"), 1);
         const double kept = keep[0] + keep[1];
         expected += density.map.log_jacobian(keep) - 0.5 * kept * std::log(2 * std::numbers::pi) -
                     static_cast<double>(workspace.value(graph.loss, 1)(0, 0));

@@ -1,5 +1,5 @@
 // The log ratio of a series: the sum of its transitions' ratios, however it is computed.
-#include "catena/compose/series_ratio.h"
+#include "catena/compose/density/series_ratio.h"
 
 #include <gtest/gtest.h>
 
@@ -11,14 +11,14 @@ namespace catena::compose::series_ratio_test {
 namespace {
 
 /// Untrained networks: their values are as good as any.
-train::TrainedModel untrained(const std::string& network) {
-  const train::TrainedModel walk = train::testing::exact_gaussian_rw(2);
-  train::TrainedModel model;
+model::TrainedModel untrained(const std::string& network) {
+  const model::TrainedModel walk = train::testing::exact_gaussian_rw(2);
+  model::TrainedModel model;
   model.method = "fnre";
   model.prior = walk.prior;
   model.state_names = walk.state_names;
   model.features = walk.features;
-  train::FnreSettings settings;
+  model::RatioModelSettings settings;
   settings.network.network = network;
   settings.network.width = 16;
   settings.network.terms = 7;
@@ -28,11 +28,11 @@ train::TrainedModel untrained(const std::string& network) {
   settings.whiten = false;
   settings.ensemble = 3;
   model.settings = to_json(settings);
-  const train::RatioMap map(model.features, model.state_names, "none");
+  const model::RatioMap map(model.features, model.state_names, "none");
   for (int k = 0; k < 3; ++k) {
-    const train::RatioGraph ratio = train::record_ratio(settings.network, map.shape(2));
-    model.networks[train::ratio_name(k)].weights =
-        train::named_weights(ratio.graph, ratio.graph.initial_weights(Streams(20 + static_cast<std::uint64_t>(k))));
+    const model::RatioGraph ratio = model::record_ratio(settings.network, map.shape(2));
+    model.networks[model::ratio_name(k)].weights =
+        model::named_weights(ratio.graph, ratio.graph.initial_weights(Streams(20 + static_cast<std::uint64_t>(k))));
   }
   return model;
 }
@@ -45,8 +45,8 @@ struct Trial {
         observed(observed_series("test", model, series, {})),
         sum(series_ratio(ratio, observed, Parallel(threads))) {}
 
-  train::TrainedModel model;
-  train::RatioModel ratio;
+  model::TrainedModel model;
+  model::RatioModel ratio;
   Matrix series;
   ObservedSeries observed;
   std::unique_ptr<SeriesDensity> sum;
@@ -59,8 +59,8 @@ Matrix points(std::size_t rows) {
 }
 
 /// One transition and one z at a time, by the network as it is recorded for a single transition.
-double single(const train::RatioModel& model, ConstMatrixView c, std::span<const double> z) {
-  const train::RatioGraph graph = train::record_ratio(model.settings.network, model.shape);
+double single(const model::RatioModel& model, ConstMatrixView c, std::span<const double> z) {
+  const model::RatioGraph graph = model::record_ratio(model.settings.network, model.shape);
   std::vector<float> features(c.cols), s(model.shape.state), t(model.shape.increment);
   std::ranges::copy(c.row(0), features.begin());
   model.map.state(features.data(), s);
@@ -71,7 +71,7 @@ double single(const train::RatioModel& model, ConstMatrixView c, std::span<const
   for (std::size_t f = 0; f < 2; ++f) workspace.value(graph.inputs.z, 1)(f, 0) = static_cast<float>(z[f]);
   double mean = 0;
   for (int k = 0; k < model.settings.ensemble; ++k) {
-    workspace.forward(train::flat_weights(graph.graph, model.weights(k), "test"), 1);
+    workspace.forward(model::flat_weights(graph.graph, model.weights(k), "test"), 1);
     mean += workspace.value(graph.ratio, 1)(0, 0) / static_cast<double>(model.settings.ensemble);
   }
   return mean;

@@ -1,4 +1,4 @@
-#include "catena/evaluate/c2st.h"
+#include "catena/evaluate/c2st/c2st.h"
 
 #include <gtest/gtest.h>
 

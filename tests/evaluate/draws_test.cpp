@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "catena/core/errors.h"
-#include "catena/files/netcdf.h"
+#include "catena/files/netcdf/netcdf.h"
 
 namespace catena::evaluate::draws_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "catena/evaluate/forest.h"
+#include "catena/evaluate/c2st/forest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "catena/evaluate/mlp_classifier.h"
+#include "catena/evaluate/c2st/mlp_classifier.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "catena/evaluate/mlp_kernels.h"
+#include "catena/evaluate/c2st/mlp_kernels.h"
 
 namespace catena::evaluate::mlp_classifier_test {
 namespace {

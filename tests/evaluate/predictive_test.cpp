@@ -10,7 +10,7 @@ namespace {
 
 /// x' = x + θ + 0.1 ε, and the time in a second state.
 struct Drift {
-  void step(const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) const {
+  void step(const simulate::StepInput& input, Stream& stream, StateBlock next) const {
     for (std::size_t l = 0; l < next.lanes; ++l) {
       next(0, l) = input.state(0, l) + input.theta(0, l) + 0.1 * stream.normal();
       next(1, l) = input.time[l];

@@ -10,8 +10,8 @@
 
 #include "catena/core/parallel.h"
 #include "catena/core/progress.h"
-#include "catena/evaluate/reference.h"
-#include "catena/simulate/special.h"
+#include "catena/evaluate/reference/reference.h"
+#include "catena/prior/special.h"
 #include "evaluate/reference_twins.h"
 
 namespace catena::evaluate {
@@ -42,7 +42,7 @@ inline double chi_squared_p(const std::vector<double>& counts) {
   for (const double count : counts) total += count;
   const double expected = total / static_cast<double>(counts.size());
   for (const double count : counts) statistic += (count - expected) * (count - expected) / expected;
-  return simulate::gamma_tails(0.5 * static_cast<double>(counts.size() - 1), 0.5 * statistic).upper;
+  return prior::gamma_tails(0.5 * static_cast<double>(counts.size() - 1), 0.5 * statistic).upper;
 }
 
 inline Calibration calibrate(const twins::Twin& twin, std::size_t transitions, std::size_t series_count,

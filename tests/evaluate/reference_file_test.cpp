@@ -1,11 +1,11 @@
-#include "catena/evaluate/reference_file.h"
+#include "catena/evaluate/reference/file.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <fstream>
 
-#include "catena/tasks/task_density.h"
+#include "catena/tasks/likelihood.h"
 
 namespace catena::evaluate::reference_file_test {
 

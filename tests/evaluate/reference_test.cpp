@@ -1,4 +1,4 @@
-#include "catena/evaluate/reference.h"
+#include "catena/evaluate/reference/reference.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST(Reference, ChainsMatchTheClosedFormPosteriorOfTheGaussianWalk) {
     for (std::size_t k = 0; k < 1000; ++k) {
       variance += (chains.draws(k, i) - mean) * (chains.draws(k, i) - mean) / 999;
       const double z = (chains.draws(k, i) - exact->mean[static_cast<Eigen::Index>(i)]) / sd;
-      counts[static_cast<std::size_t>(4 * simulate::normal_lower(z))] += 1;
+      counts[static_cast<std::size_t>(4 * prior::normal_lower(z))] += 1;
     }
     // 1,000 near-independent draws, 4.5 standard errors: 12 checks, false alarm 8e-5.
     EXPECT_NEAR(mean, exact->mean[static_cast<Eigen::Index>(i)], 4.5 * sd / std::sqrt(1000.0));
@@ -127,7 +127,7 @@ TEST(Reference, KeepsAPinnedParameterAtItsValue) {
   series(5, 1) = 0.5;
   series(6, 1) = 0.5 * std::pow(1 - 0.02 * (1 + 2 * twins::sigmoid(-0.3)), 5);
   // From (x, y) to (0, 0.5) in one transition is absurd for σ = 0.1; a larger σ makes it merely rare.
-  const auto likelihood = tasks::lotka_volterra_likelihood({.sigma = 2}, series, 8);
+  const auto likelihood = tasks::lotka_volterra::likelihood({.sigma = 2}, series, 8);
   const Reference reference =
       sample_reference(*likelihood, 100, light_settings(), Streams(10), Parallel(2), silent_progress());
   ASSERT_EQ(reference.outcome, Outcome::ok);

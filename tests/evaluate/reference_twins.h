@@ -1,5 +1,5 @@
 /// A plain scalar simulator per task, written from the task's definition and from nothing else: the twin that the
-/// densities and the references are tested against. One row per task here is one row in every test of references.
+/// likelihoods and the references are tested against. One row per task here is one row in every test of references.
 #pragma once
 
 #include <algorithm>
@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "catena/core/random.h"
-#include "catena/tasks/ar_density.h"
-#include "catena/tasks/double_well_density.h"
-#include "catena/tasks/gaussian_rw_density.h"
-#include "catena/tasks/linear_sde_density.h"
-#include "catena/tasks/lotka_volterra_density.h"
-#include "catena/tasks/mixture_rw_density.h"
-#include "catena/tasks/periodic_sde_density.h"
-#include "catena/tasks/sir_density.h"
-#include "catena/tasks/stationary_ar1_density.h"
-#include "catena/tasks/task_density.h"
-#include "catena/tasks/ti_gaussian_rw_density.h"
+#include "catena/tasks/ar/ar.h"
+#include "catena/tasks/double_well/double_well.h"
+#include "catena/tasks/gaussian_rw/gaussian_rw.h"
+#include "catena/tasks/likelihood.h"
+#include "catena/tasks/linear_sde/linear_sde.h"
+#include "catena/tasks/lotka_volterra/lotka_volterra.h"
+#include "catena/tasks/mixture_rw/mixture_rw.h"
+#include "catena/tasks/periodic_sde/periodic_sde.h"
+#include "catena/tasks/sir/sir.h"
+#include "catena/tasks/stationary_ar1/stationary_ar1.h"
+#include "catena/tasks/ti_gaussian_rw/ti_gaussian_rw.h"
 
 namespace catena::twins {
 
@@ -63,7 +63,7 @@ inline Twin gaussian_rw(std::size_t n) {
             for (std::size_t i = 0; i < x.size(); ++i) next[i] = 0.9 * x[i] + theta[i] + stream.normal();
             return next;
           },
-          [n](ConstMatrixView s) { return tasks::gaussian_rw_likelihood({n, 0.9}, s); }};
+          [n](ConstMatrixView s) { return tasks::gaussian_rw::likelihood({.dim = static_cast<int>(n)}, s); }};
 }
 
 inline Twin ti_gaussian_rw(std::size_t n) {
@@ -74,7 +74,7 @@ inline Twin ti_gaussian_rw(std::size_t n) {
             for (std::size_t i = 0; i < x.size(); ++i) next[i] = c * x[i] + theta[i] + stream.normal();
             return next;
           },
-          [n](ConstMatrixView s) { return tasks::ti_gaussian_rw_likelihood({n, 0.9}, s); }};
+          [n](ConstMatrixView s) { return tasks::ti_gaussian_rw::likelihood({.dim = static_cast<int>(n)}, s); }};
 }
 
 inline Twin mixture_rw(std::size_t n) {
@@ -85,7 +85,7 @@ inline Twin mixture_rw(std::size_t n) {
             for (std::size_t i = 0; i < x.size(); ++i) next[i] = x[i] + sign * theta[i] + 0.5 * stream.normal();
             return next;
           },
-          [n](ConstMatrixView s) { return tasks::mixture_rw_likelihood({n, 0.5}, s); }};
+          [n](ConstMatrixView s) { return tasks::mixture_rw::likelihood({.dim = static_cast<int>(n)}, s); }};
 }
 
 inline Twin periodic_sde() {
@@ -99,7 +99,7 @@ inline Twin periodic_sde() {
             }
             return x;
           },
-          [](ConstMatrixView s) { return tasks::periodic_sde_likelihood({}, s); }};
+          [](ConstMatrixView s) { return tasks::periodic_sde::likelihood({}, s); }};
 }
 
 inline Twin linear_sde(std::size_t n) {
@@ -120,11 +120,7 @@ inline Twin linear_sde(std::size_t n) {
             }
             return x;
           },
-          [n](ConstMatrixView s) {
-            tasks::LinearSdeConstants constants;
-            constants.n = n;
-            return tasks::linear_sde_likelihood(constants, s);
-          }};
+          [n](ConstMatrixView s) { return tasks::linear_sde::likelihood({.dim = static_cast<int>(n)}, s); }};
 }
 
 inline Twin double_well() {
@@ -139,7 +135,7 @@ inline Twin double_well() {
             }
             return x;
           },
-          [](ConstMatrixView s) { return tasks::double_well_likelihood({}, s); }};
+          [](ConstMatrixView s) { return tasks::double_well::likelihood(s); }};
 }
 
 inline State lotka_volterra_step(const State& theta, const State& start, double sigma, Stream& stream) {
@@ -160,7 +156,7 @@ inline Twin lotka_volterra(double sigma = 0.1) {
           [sigma](const State& theta, const State& x, std::size_t, Stream& stream) {
             return lotka_volterra_step(theta, x, sigma, stream);
           },
-          [sigma](ConstMatrixView s) { return tasks::lotka_volterra_likelihood({.sigma = sigma}, s); }};
+          [sigma](ConstMatrixView s) { return tasks::lotka_volterra::likelihood({.sigma = sigma}, s); }};
 }
 
 inline Twin sir() {
@@ -176,7 +172,7 @@ inline Twin sir() {
             }
             return State{std::max(s, 0.0), std::max(i, 0.0), std::max(r, 0.0)};
           },
-          [](ConstMatrixView s) { return tasks::sir_likelihood({}, s); }};
+          [](ConstMatrixView s) { return tasks::sir::likelihood(s); }};
 }
 
 inline Twin ar(std::size_t order) {
@@ -184,7 +180,7 @@ inline Twin ar(std::size_t order) {
           order,
           nullptr,
           nullptr,
-          [order](ConstMatrixView s) { return tasks::ar_likelihood(order, 0.3, s); },
+          [order](ConstMatrixView s) { return tasks::ar::likelihood({.order = static_cast<int>(order)}, s); },
           [order](const State& theta, std::size_t transitions, Stream& stream) {
             Matrix x(transitions + order, 1);
             x(order - 1, 0) = 1;
@@ -201,7 +197,7 @@ inline Twin stationary_ar1(std::size_t n) {
           n,
           nullptr,
           nullptr,
-          [n](ConstMatrixView s) { return tasks::stationary_ar1_likelihood({n, 0.9}, s); },
+          [n](ConstMatrixView s) { return tasks::stationary_ar1::likelihood({.dim = static_cast<int>(n)}, s); },
           [n](const State& theta, std::size_t transitions, Stream& stream) {
             Matrix x(transitions + 1, n);
             for (std::size_t i = 0; i < n; ++i) {
@@ -227,7 +223,7 @@ inline Twin with_gaps(Twin whole, const std::string& task, const nlohmann::json&
     const tasks::Task made = tasks::make_task(task, options);
     const simulate::SeriesView view{s};
     return tasks::series_likelihood(made,
-                                    simulate::paths_of("test", {&view, 1}, s.cols, tasks::density_steps(task), {}));
+                                    simulate::paths_of("test", {&view, 1}, s.cols, tasks::likelihood_steps(task), {}));
   };
   return twin;
 }

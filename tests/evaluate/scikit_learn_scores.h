@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "catena/evaluate/c2st.h"
+#include "catena/evaluate/c2st/c2st.h"
 #include "data_path.h"
 #include "evaluate/sample_pairs.h"
 

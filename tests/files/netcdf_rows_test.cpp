@@ -1,4 +1,4 @@
-#include "catena/files/netcdf_rows.h"
+#include "catena/files/netcdf/rows.h"
 
 #include <signal.h>
 #include <sys/wait.h>

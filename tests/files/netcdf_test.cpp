@@ -1,4 +1,4 @@
-#include "catena/files/netcdf.h"
+#include "catena/files/netcdf/netcdf.h"
 
 #include <fmt/format.h>
 #include <netcdf.h>

@@ -7,7 +7,7 @@
 
 #include "catena/files/csv.h"
 #include "catena/files/json.h"
-#include "catena/files/netcdf.h"
+#include "catena/files/netcdf/netcdf.h"
 #include "catena/files/safetensors.h"
 #include "data_path.h"
 #include "files/support.h"

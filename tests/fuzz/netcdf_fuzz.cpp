@@ -12,7 +12,7 @@
 #include <string>
 
 #include "catena/core/errors.h"
-#include "catena/files/netcdf_rows.h"
+#include "catena/files/netcdf/rows.h"
 
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
 

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "catena/model/score/conditional_network.h"
 #include "catena/nn/batch_gradient.h"
-#include "catena/nn/conditional_network.h"
 #include "catena/nn/layers.h"
 #include "catena/nn/optimizer.h"
 
@@ -14,6 +14,9 @@
 long allocation_count();
 
 namespace catena::nn::training_test {
+
+using model::ConditionalNetwork;
+using model::record_conditional_network;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "catena/sample/autocovariance.h"
+#include "catena/sample/mcmc/autocovariance.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "catena/sample/chain_health.h"
+#include "catena/sample/mcmc/chain_health.h"
 
 #include <gtest/gtest.h>
 

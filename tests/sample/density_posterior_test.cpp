@@ -13,7 +13,7 @@ namespace {
 
 TEST(DensityPosterior, SaysSoWhereNoPointOfThePriorIsPossible) {
   const PointTarget target(1, [](std::span<const double>, std::span<double>) { return std::nan(""); });
-  const train::TrainedModel model = train::testing::exact_gaussian_rw(1);
+  const model::TrainedModel model = train::testing::exact_gaussian_rw(1);
   const Matrix series = train::testing::gaussian_rw_series(1, 5, 1);
   try {
     draw_by_chains(target, {.model = model, .series = series, .times = {}, .draws = 10}, Streams(1), Parallel(1),

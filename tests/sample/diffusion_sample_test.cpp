@@ -1,5 +1,5 @@
 // Rules and samplers together on posteriors in closed form; only Monte Carlo and step errors are left.
-#include "catena/sample/diffusion_sample.h"
+#include "catena/sample/diffusion/sample.h"
 
 #include <gtest/gtest.h>
 

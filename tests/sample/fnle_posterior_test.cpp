@@ -14,7 +14,7 @@ namespace {
 /// variances √(2/n) v; 4.5 of them, 24 comparisons: a false alarm in 6,000 seeds. Draws of a chain are not quite
 /// independent: a factor of 1.5.
 TEST(FnlePosterior, IsConjugateForTheExactDensityOfGaussianRw) {
-  const train::TrainedModel model = train::testing::exact_gaussian_rw(2);
+  const model::TrainedModel model = train::testing::exact_gaussian_rw(2);
   constexpr std::size_t n = 1000;
   for (const std::size_t T : {1, 10, 200}) {
     for (const char* kernel : {"auto", "nuts"}) {
@@ -39,9 +39,9 @@ TEST(FnlePosterior, IsConjugateForTheExactDensityOfGaussianRw) {
 }
 
 TEST(FnlePosterior, RefusesModelsOfOtherMethods) {
-  train::TrainedModel model = train::testing::exact_gaussian_rw(1);
+  model::TrainedModel model = train::testing::exact_gaussian_rw(1);
   model.method = "fnse";
-  EXPECT_THROW(train::DensityModel{model}, InputError);
+  EXPECT_THROW(model::DensityModel{model}, InputError);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST(LongSeries, AreSampledByTheKernelThatTheirCostAsksFor) {
            {"fnre", {{"network", "gaussian"}, {"decay", 0.1}, {"width", 16}, {"ensemble", 1}}, "cloud"},
            {"fnre", {{"network", "joint"}, {"decay", 0.1}, {"width", 16}, {"ensemble", 1}}, "delayed"}}) {
     SCOPED_TRACE(method + " " + settings.dump());
-    const train::TrainedModel model = train::train_briefly(method, set, settings, 300, 200);
+    const model::TrainedModel model = train::train_briefly(method, set, settings, 300, 200);
     const PosteriorDraws draws = draw_posterior(
         {.model = model, .series = series, .times = {}, .draws = 100, .settings = nlohmann::json::object()}, Streams(2),
         Parallel(2));

@@ -1,5 +1,5 @@
 // Series of a thousand transitions, by the exact density of gaussian_rw and by sums of skewed terms.
-#include "catena/sample/long_start.h"
+#include "catena/sample/mcmc/start/long_start.h"
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST(LongStart, GivesModesTheirWeightsFromFewDensitiesOfTheWhole) {
 /// The conjugate posterior N(Σ_t (x^(t+1) − 0.9 x^t)/(T+1), I/(T+1)), by the kernel that `auto` takes for long series;
 /// tolerances as for short ones (fnle_posterior_test.cpp).
 TEST(LongStart, LeadsToTheConjugatePosteriorOfALongSeries) {
-  const train::TrainedModel model = train::testing::exact_gaussian_rw(2);
+  const model::TrainedModel model = train::testing::exact_gaussian_rw(2);
   constexpr std::size_t n = 1000, T = 1500;
   const Matrix series = train::testing::gaussian_rw_series(2, T, 50);
   const PosteriorDraws draws =

@@ -1,10 +1,10 @@
-#include "catena/sample/maximise.h"
+#include "catena/sample/mcmc/start/maximise.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "catena/sample/target.h"
+#include "catena/sample/mcmc/target.h"
 #include "sample/mcmc_targets.h"
 
 namespace catena::sample::maximise_test {

@@ -1,11 +1,11 @@
-#include "catena/sample/chains.h"
+#include "catena/sample/mcmc/chains.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "catena/core/errors.h"
-#include "catena/sample/population.h"
+#include "catena/sample/mcmc/start/resampling.h"
 #include "sample/mcmc_targets.h"
 
 namespace catena::sample::mcmc_chains_test {

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "catena/sample/leapfrog.h"
+#include "catena/sample/mcmc/kernels/leapfrog.h"
 #include "sample/mcmc_targets.h"
 
 namespace catena::sample::mcmc_leapfrog_test {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "catena/sample/chains.h"
-#include "catena/sample/target.h"
-#include "catena/simulate/special.h"
+#include "catena/prior/special.h"
+#include "catena/sample/mcmc/chains.h"
+#include "catena/sample/mcmc/target.h"
 
 namespace catena::sample {
 
@@ -30,7 +30,7 @@ struct KnownTarget {
   std::function<void(Stream&, std::span<double>)> draw;  // an exact draw
 };
 
-inline double normal_quantile(double q) { return simulate::normal_from_tails({q, 1 - q}); }
+inline double normal_quantile(double q) { return prior::normal_from_tails({q, 1 - q}); }
 
 inline std::function<double(std::span<const double>)> coordinate(std::size_t i) {
   return [i](std::span<const double> z) { return z[i]; };
@@ -83,7 +83,7 @@ inline KnownTarget log_gammas() {
   };
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     target.margins.push_back({fmt::format("z{}", i), coordinate(i), [shape = shapes[i]](double q) {
-                                return std::log(simulate::gamma_from_tails(shape, {q, 1 - q}));
+                                return std::log(prior::gamma_from_tails(shape, {q, 1 - q}));
                               }});
   }
   target.draw = [shapes](Stream& stream, std::span<double> z) {

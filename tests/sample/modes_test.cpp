@@ -1,11 +1,11 @@
-#include "catena/sample/modes.h"
+#include "catena/sample/mcmc/start/modes.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "catena/sample/cloud.h"
+#include "catena/sample/mcmc/kernels/cloud_proposals.h"
 #include "sample/mcmc_targets.h"
 
 namespace catena::sample::modes_test {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "catena/compose/rule.h"
-#include "catena/sample/engine.h"
+#include "catena/sample/diffusion/engine.h"
 #include "compose/analytic_scores.h"
 
 namespace catena::sample::order_test {

@@ -36,8 +36,8 @@ std::vector<double> mean_residual(const Matrix& series) {
 }
 
 /// The exact density in z with another map from z to θ: what it says of x given θ is then exact, too.
-train::TrainedModel exact_model(simulate::FactorPtr factor) {
-  train::TrainedModel model = train::testing::exact_gaussian_rw(2);
+model::TrainedModel exact_model(prior::FactorPtr factor) {
+  model::TrainedModel model = train::testing::exact_gaussian_rw(2);
   model.prior = {};
   model.prior.add({"theta_1"}, factor);
   model.prior.add({"theta_2"}, factor);
@@ -48,9 +48,9 @@ train::TrainedModel exact_model(simulate::FactorPtr factor) {
 TEST(PosteriorLogProb, IsTheLogPriorPlusTheExactLogLikelihood) {
   constexpr std::size_t T = 150;
   const Matrix series = train::testing::gaussian_rw_series(2, T, 3);
-  for (const auto& factor : {simulate::normal(), simulate::normal(0.5, 2), simulate::uniform(-3, 5),
-                             simulate::log_normal(0.1, 0.6), simulate::gamma(3, 0.4)}) {
-    const train::TrainedModel model = exact_model(factor);
+  for (const auto& factor : {prior::normal(), prior::normal(0.5, 2), prior::uniform(-3, 5), prior::log_normal(0.1, 0.6),
+                             prior::gamma(3, 0.4)}) {
+    const model::TrainedModel model = exact_model(factor);
     Matrix theta(3, 2);
     const std::vector<std::vector<double>> z{{0.2, -0.4}, {1.1, 0.3}, {-0.8, -1.5}};
     for (std::size_t r = 0; r < 3; ++r) model.prior.to_theta(z[r], theta.row(r));
@@ -64,7 +64,7 @@ TEST(PosteriorLogProb, IsTheLogPriorPlusTheExactLogLikelihood) {
 
 TEST(PosteriorLogProb, IsMinusInfinityOutsideThePrior) {
   const Matrix series = train::testing::gaussian_rw_series(2, 5, 3);
-  const train::TrainedModel model = exact_model(simulate::uniform(0, 1));
+  const model::TrainedModel model = exact_model(prior::uniform(0, 1));
   Matrix theta(3, 2);
   theta(0, 0) = 0.5, theta(0, 1) = 1.5;
   theta(1, 0) = 0.5, theta(1, 1) = 0.5;
@@ -76,7 +76,7 @@ TEST(PosteriorLogProb, IsMinusInfinityOutsideThePrior) {
 }
 
 TEST(PosteriorLogProb, RefusesMethodsWithoutADensity) {
-  train::TrainedModel model = exact_model(simulate::normal());
+  model::TrainedModel model = exact_model(prior::normal());
   model.method = "fnse";
   try {
     posterior_log_prob({.model = model, .series = {}, .times = {}}, Matrix(1, 2), Parallel(1));
@@ -95,12 +95,12 @@ TEST(PosteriorMap, IsTheModeInThetaSpace) {
     const Matrix series = train::testing::gaussian_rw_series(2, T, 20 + T);
     const std::vector<double> mean = mean_residual(series);
     struct Case {
-      simulate::FactorPtr factor;
+      prior::FactorPtr factor;
       double prior_precision, pull;
     };
-    for (const Case& c : {Case{simulate::normal(1, 2), 1, 0}, Case{simulate::log_normal(0.3, 1), 1, -1},
-                          Case{simulate::uniform(-2, 7), 0, 0}}) {
-      const train::TrainedModel model = exact_model(c.factor);
+    for (const Case& c :
+         {Case{prior::normal(1, 2), 1, 0}, Case{prior::log_normal(0.3, 1), 1, -1}, Case{prior::uniform(-2, 7), 0, 0}}) {
+      const model::TrainedModel model = exact_model(c.factor);
       const PosteriorRequest request{.model = model, .series = series, .times = {}};
       const MapEstimate found = posterior_map(request, Streams(1), Parallel(1));
       EXPECT_EQ(found.outcome, Outcome::ok);
@@ -130,7 +130,7 @@ TEST(PosteriorMap, NamesParametersAtTheEdgeOfThePrior) {
     series(t + 1, 0) = 0.9 * series(t, 0) + 30;
     series(t + 1, 1) = 0.9 * series(t, 1) + 0.5;
   }
-  const train::TrainedModel model = exact_model(simulate::uniform(-1, 1));
+  const model::TrainedModel model = exact_model(prior::uniform(-1, 1));
   const MapEstimate found = posterior_map({.model = model, .series = series, .times = {}}, Streams(1), Parallel(1));
   EXPECT_EQ(found.info["at_edge"], nlohmann::json({"theta_1"}));
   EXPECT_NEAR(found.theta[0], 1, 1e-3);
@@ -139,7 +139,7 @@ TEST(PosteriorMap, NamesParametersAtTheEdgeOfThePrior) {
 
 TEST(PosteriorMap, IsTheSameForAnyNumberOfThreads) {
   const Matrix series = train::testing::gaussian_rw_series(2, 30, 4);
-  const train::TrainedModel model = exact_model(simulate::uniform(-3, 3));
+  const model::TrainedModel model = exact_model(prior::uniform(-3, 3));
   const PosteriorRequest request{.model = model, .series = series, .times = {}};
   EXPECT_EQ(posterior_map(request, Streams(1), Parallel(1)).z, posterior_map(request, Streams(1), Parallel(3)).z);
 }
@@ -155,9 +155,8 @@ TEST(MapOfScore, IsTheModeOfGaussianRw) {
     const double deviation = std::sqrt(source.posterior_variance());
     // Under N(0, 1) the density of θ is that of z; with θ = e^z it has its mode at μ − v.
     for (const bool log_normal : {false, true}) {
-      simulate::Prior prior;
-      for (const char* name : {"a", "b"})
-        prior.add({name}, log_normal ? simulate::log_normal(0, 1) : simulate::normal());
+      prior::Prior prior;
+      for (const char* name : {"a", "b"}) prior.add({name}, log_normal ? prior::log_normal(0, 1) : prior::normal());
       const MapEstimate found = map_of_score(*score, settings, prior, Streams(1), Parallel(1), silent_progress());
       EXPECT_EQ(found.outcome, Outcome::ok);
       EXPECT_TRUE(std::isnan(found.log_prob));
@@ -177,8 +176,8 @@ TEST(MapOfScore, TakesTheHigherModeNotTheHeavier) {
   compose::LocalPrecisions precision(1, 1);
   precision(0, 0) = 1;
   const auto score = compose::compose("gauss", {.source = &source, .schedule = schedule, .precisions = precision});
-  simulate::Prior prior;
-  prior.add({"a"}, simulate::normal());
+  prior::Prior prior;
+  prior.add({"a"}, prior::normal());
   const MapEstimate found = map_of_score(*score, {}, prior, Streams(1), Parallel(1), silent_progress());
   EXPECT_EQ(found.outcome, Outcome::ok);
   EXPECT_NEAR(found.z[0], -1, 0.05);

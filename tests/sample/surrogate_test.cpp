@@ -1,4 +1,4 @@
-#include "catena/sample/surrogate.h"
+#include "catena/sample/mcmc/kernels/surrogate.h"
 
 #include <gtest/gtest.h>
 

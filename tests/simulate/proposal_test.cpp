@@ -56,9 +56,9 @@ TEST(EveryProposal, IsMadeFromItsNameAndDescribesItself) {
 
 TEST(FixedProposal, HasTheDistributionOfEachCoordinateAndOfTime) {
   const Model model = walk_model(2);
-  Prior states;
-  states.add({"x_1"}, normal(3, 2));
-  states.add({"x_2"}, uniform(-1, 4));
+  prior::Prior states;
+  states.add({"x_1"}, prior::normal(3, 2));
+  states.add({"x_2"}, prior::uniform(-1, 4));
   const ProposalPtr proposal = make(model, {{"proposal", "fixed"}, {"states", states.to_json()}, {"times", 5}});
   StateLanes x(2, draws);
   AlignedVector<double> time(padded_lanes(draws));

@@ -26,12 +26,12 @@ struct PlainStepper {
 
 Model model_of_order(std::size_t order) {
   Model model;
-  model.prior = Prior::standard({"theta"});
+  model.prior = prior::Prior::standard({"theta"});
   model.simulator = make_simulator("plain", {"theta"}, {"x"}, PlainStepper{}, /*uses_time=*/true);
   model.simulator.order = order;
   model.initial_state = fixed_state(std::vector<double>(order, 1.0));
-  Prior proposal;
-  proposal.add({"x"}, normal(0, 1));
+  prior::Prior proposal;
+  proposal.add({"x"}, prior::normal(0, 1));
   model.proposal = {{"proposal", "fixed"}, {"states", proposal.to_json()}, {"times", 7}};
   return model;
 }

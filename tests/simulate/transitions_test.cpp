@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "catena/core/errors.h"
-#include "catena/files/netcdf.h"
+#include "catena/files/netcdf/netcdf.h"
 #include "simulate/walk_model.h"
 
 namespace catena::simulate::transitions_test {

@@ -28,13 +28,13 @@ struct WalkStepper {
 inline Model walk_model(std::size_t n, WalkStepper stepper = {}) {
   Model model;
   const auto parameters = numbered_names("theta", n), states = numbered_names("x", n);
-  model.prior = Prior::standard(parameters);
+  model.prior = prior::Prior::standard(parameters);
   model.simulator = make_simulator("walk", parameters, states, std::move(stepper));
   model.initial_state = [](Stream& stream, std::span<double> state) {
     for (double& value : state) value = stream.uniform();
   };
-  Prior proposal;
-  for (const auto& name : states) proposal.add({name}, normal(0, 1));
+  prior::Prior proposal;
+  for (const auto& name : states) proposal.add({name}, prior::normal(0, 1));
   model.proposal = {{"proposal", "fixed"}, {"states", proposal.to_json()}};
   return model;
 }

@@ -11,10 +11,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "catena/evaluate/reference.h"
-#include "catena/sample/chains.h"
+#include "catena/evaluate/reference/reference.h"
+#include "catena/sample/mcmc/chains.h"
 #include "catena/simulate/model.h"
-#include "catena/tasks/task_density.h"
+#include "catena/tasks/likelihood.h"
 
 namespace catena::sample::exact_density_test {
 namespace {
@@ -27,7 +27,7 @@ struct Case {
 std::vector<Case> cases() {
   std::vector<Case> result;
   for (const std::string& name : tasks::registry().names()) {
-    if (!tasks::has_density(name)) continue;
+    if (!tasks::has_likelihood(name)) continue;
     for (const std::size_t transitions : {10, 100}) result.push_back({name, transitions});
   }
   return result;

@@ -20,7 +20,7 @@ constexpr std::size_t draws = 40000;
 
 Moments sample_moments(const Task& task, const std::vector<double>& theta, const std::vector<double>& x, double t) {
   const std::size_t n = x.size(), d = theta.size();
-  simulate::StateLanes parameters(d, draws), state(n, draws), next(n, draws);
+  StateLanes parameters(d, draws), state(n, draws), next(n, draws);
   AlignedVector<double> time(padded_lanes(draws), t);
   for (std::size_t l = 0; l < draws; ++l) {
     for (std::size_t i = 0; i < d; ++i) parameters(i, l) = theta[i];

@@ -15,7 +15,6 @@ namespace catena::tasks::steps_test {
 
 namespace {
 
-using simulate::StateLanes;
 using Vector = std::vector<double>;
 
 /// The normals of one transition of one lane, in the order in which the task uses them: step by step, state by state.
@@ -148,7 +147,7 @@ TEST(EveryTask, EqualsItsScalarTwinOnTheSameNoise) {
       StateLanes theta(d, lanes), x(window, lanes), next(n, lanes);
       AlignedVector<double> time(padded_lanes(lanes));
       Stream setup = Streams(4).stream(c.name, lanes);
-      simulate::fill_normal(setup, theta);
+      fill_normal(setup, theta);
       simulate::make_proposal("test", task.proposal, {task, Streams(1)})->draw(setup, x, time.data());
       Stream stream = Streams(5).stream(c.name, lanes);
       Stream again = stream;
@@ -192,8 +191,8 @@ TEST(EveryTask, MakesTheSameTransitionsInAnyPartOfABlock) {
     StateLanes theta(d, lanes), x(task.simulator.window(), lanes), first(n, lanes), second(n, lanes);
     AlignedVector<double> time(padded_lanes(lanes), 3.0);
     Stream setup = Streams(8).stream(c.name);
-    simulate::fill_normal(setup, theta);
-    simulate::fill_normal(setup, x);
+    fill_normal(setup, theta);
+    fill_normal(setup, x);
     Stream stream = Streams(9).stream(c.name), again = stream;
     task.simulator.step({theta, x, time.data()}, stream, first);
     for (std::size_t i = 0; i < n; ++i) x(i, 77) += 1;

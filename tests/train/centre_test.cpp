@@ -15,11 +15,11 @@ TEST(Centre, LearnsAShiftThatIsAddedToEveryScore) {
   // A score network whose output layer has no weights but a bias: y = shift, whatever it sees. The mean of y must be
   // y₀ = θ_a (1/m − v/(m (m² + σ²))), so that its error is shift − y₀.
   const TrainingData data(transitions_of("gaussian_rw", 4000, {{"dim", 1}}), {});
-  ScoreSettings settings;
-  settings.network.network = "joint";
-  settings.network.width = 8;
-  settings.network.layers = 1;
-  const ScoreGraph score = record_score(settings.network, 1, 2, nn::Lanes::each());
+  model::ScoreNetworkSettings network;
+  network.network = "joint";
+  network.width = 8;
+  network.layers = 1;
+  const model::ScoreGraph score = model::record_score(network, 1, 2, nn::Lanes::each());
   AlignedVector<float> weights = score.graph.initial_weights(Streams(1));
   constexpr float shift = 0.75F;
   for (const nn::ParameterInfo& info : score.graph.parameters()) {
@@ -27,17 +27,18 @@ TEST(Centre, LearnsAShiftThatIsAddedToEveryScore) {
     std::fill_n(weights.begin() + static_cast<std::ptrdiff_t>(info.offset), info.size(),
                 info.name == "output.bias" ? shift : 0.0F);
   }
-  const NamedWeights named = named_weights(score.graph, weights);
-  const CentreObjective objective(settings, {&named}, "test", data);
+  const model::NamedWeights named = model::named_weights(score.graph, weights);
+  const CentreObjective objective(network, "variance_preserving", {}, {&named}, "test", data);
   LoopSettings loop{.steps = 1500, .batch_size = 200, .evaluations = 5};
   const LoopResult result = train_loop("centre", objective, data, 0, loop, Streams(1), Parallel(2), silent_progress());
 
-  ScoreGraph centre = record_score(centre_network(), 1, 1, nn::Lanes::one());
-  const auto learned = flat_weights(centre.graph, named_weights(objective.graph(), result.weights), "test");
+  model::ScoreGraph centre = model::record_score(model::centre_network(), 1, 1, nn::Lanes::one());
+  const auto learned =
+      model::flat_weights(centre.graph, model::named_weights(objective.graph(), result.weights), "test");
   nn::Workspace workspace(centre.graph, 16, nn::Purpose::inference());
   const diffusion::Schedule schedule;
   for (const double a : {0.1, 0.5}) {
-    const Precondition p(schedule, a);
+    const model::Precondition p(schedule, a);
     const Block variable = workspace.value(centre.variable, 16), state = workspace.value(centre.condition, 16);
     std::vector<double> theta_a(16);
     for (std::size_t l = 0; l < 16; ++l) {
@@ -59,12 +60,12 @@ TEST(Centre, JudgesARowByMembersThatHaveNotSeenIt) {
   // Two members with different constant outputs; fold 0 are the last rows, fold 1 those before. Rows of fold 0 have the
   // first member's output as target, so that with both folds in equal shares the best constant is in the middle.
   const TrainingData data(transitions_of("gaussian_rw", 2000, {{"dim", 1}}), {.held_out = 0.25});
-  ScoreSettings settings;
-  settings.network.network = "joint";
-  settings.network.width = 8;
-  settings.network.layers = 1;
-  const ScoreGraph score = record_score(settings.network, 1, 2, nn::Lanes::each());
-  std::vector<NamedWeights> members;
+  model::ScoreNetworkSettings network;
+  network.network = "joint";
+  network.width = 8;
+  network.layers = 1;
+  const model::ScoreGraph score = model::record_score(network, 1, 2, nn::Lanes::each());
+  std::vector<model::NamedWeights> members;
   for (const float output : {1.0F, 3.0F}) {
     AlignedVector<float> weights = score.graph.initial_weights(Streams(1));
     for (const nn::ParameterInfo& info : score.graph.parameters()) {
@@ -72,9 +73,9 @@ TEST(Centre, JudgesARowByMembersThatHaveNotSeenIt) {
       std::fill_n(weights.begin() + static_cast<std::ptrdiff_t>(info.offset), info.size(),
                   info.name == "output.bias" ? output : 0.0F);
     }
-    members.push_back(named_weights(score.graph, weights));
+    members.push_back(model::named_weights(score.graph, weights));
   }
-  const CentreObjective objective(settings, {&members[0], &members[1]}, "test", data);
+  const CentreObjective objective(network, "variance_preserving", {}, {&members[0], &members[1]}, "test", data);
   nn::Workspace workspace(objective.graph(), 128, nn::Purpose::training());
   const auto input = [&](std::string_view name) {
     for (const int node : objective.graph().inputs()) {

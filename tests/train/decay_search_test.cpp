@@ -1,4 +1,5 @@
 #include "catena/train/decay_search.h"
+#include "catena/train/choose_inputs.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +13,8 @@ namespace {
 
 constexpr int trial_steps = 20, all_steps = 60;
 
-DensitySettings small_density() {
-  DensitySettings settings;
+model::DensitySettings small_density() {
+  model::DensitySettings settings;
   settings.width = settings.z_width = 16;
   settings.layers = 1;
   settings.terms = 4;
@@ -22,7 +23,7 @@ DensitySettings small_density() {
 }
 
 struct Found {
-  TrainedModel model;
+  model::TrainedModel model;
   SearchResult best;
 };
 
@@ -32,7 +33,7 @@ Found search(const simulate::TransitionSet& set, const CheckpointPlan& checkpoin
   LoopSettings loop;
   loop.steps = all_steps;
   loop.batch_size = 100;
-  DecaySearch plan = density_search(small_density(), resolve({}, data), 0.1, loop, data);
+  DecaySearch plan = density_search(small_density(), choose_inputs({}, data), 0.1, loop, data);
   plan.trial_steps = trial_steps;
   const MethodContext context{.data = data,
                               .loop = loop,
@@ -84,7 +85,7 @@ TEST(DecaySearch, LeavesSeparableDensitiesOutWhereTheyAreOfNoUse) {
   const auto kinds = [](std::size_t dim, std::optional<BlurLevels> blur) {
     const simulate::TransitionSet set = transitions_of("gaussian_rw", 200, {{"dim", dim}});
     TrainingData data(set, {});
-    return density_search({}, resolve({}, data), 0, {}, data, blur).kinds;
+    return density_search({}, choose_inputs({}, data), 0, {}, data, blur).kinds;
   };
   EXPECT_EQ(kinds(16, {}), (Kinds{"gaussian", "separable"}));
   EXPECT_EQ(kinds(17, {}), Kinds{"gaussian"});

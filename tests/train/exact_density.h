@@ -6,23 +6,23 @@
 #include <cmath>
 #include <string>
 
-#include "catena/tasks/gaussian_rw.h"
-#include "catena/train/fnle.h"
+#include "catena/model/density/density_model.h"
+#include "catena/tasks/gaussian_rw/gaussian_rw.h"
 
 namespace catena::train::testing {
 
-inline TrainedModel exact_gaussian_rw(std::size_t n) {
-  const tasks::Task task = tasks::make_gaussian_rw({.dim = static_cast<int>(n)});
+inline model::TrainedModel exact_gaussian_rw(std::size_t n) {
+  const tasks::Task task = tasks::gaussian_rw::make({.dim = static_cast<int>(n)});
   simulate::SimulationPlan plan;
   plan.proposal = task.proposal;
   plan.budget = 500;
   const simulate::TransitionSet set = simulate::simulate(task, plan, Parallel(1), silent_progress());
-  TrainedModel model;
+  model::TrainedModel model;
   model.method = "fnle";
   model.prior = set.prior;
   model.state_names = set.state_names;
-  model.features = Features(set);
-  FnleSettings settings;
+  model.features = model::Features(set);
+  model::DensityModelSettings settings;
   settings.density.density = "gaussian";
   settings.density.width = 4;
   settings.density.layers = 1;
@@ -30,8 +30,8 @@ inline TrainedModel exact_gaussian_rw(std::size_t n) {
   settings.inputs = {"none", "none", "none"};
   model.settings = to_json(settings);
 
-  const DensityMap map(model.features, model.state_names, settings.inputs, false);
-  const DensityGraph density = record_density(settings.density, map.shape(n));
+  const model::DensityMap map(model.features, model.state_names, settings.inputs, false);
+  const model::DensityGraph density = model::record_density(settings.density, map.shape(n));
   AlignedVector<float> weights(density.graph.parameter_count(), 0.0F);
   const auto set_weight = [&](const std::string& name, std::size_t row, std::size_t col, double value) {
     const auto& all = density.graph.parameters();
@@ -39,7 +39,7 @@ inline TrainedModel exact_gaussian_rw(std::size_t n) {
     weights[info->offset + row * info->cols + col] = static_cast<float>(value);
   };
   for (std::size_t i = 0; i < n; ++i) {
-    const Feature& x = model.features.all()[i];
+    const model::Feature& x = model.features.all()[i];
     set_weight("psi.linear.bias", i, 0, 1);  // 1 · z_i
     set_weight("phi.linear.weight", i, i, 1);
     set_weight("psi.linear.weight", n + i, i, 1);  // x_i · 1
@@ -49,7 +49,7 @@ inline TrainedModel exact_gaussian_rw(std::size_t n) {
     set_weight("out.bias", i, 0, -0.1 * x.mean);
     set_weight("out.bias", n + i, 0, std::log(model.features.all()[n + i].scale));
   }
-  model.networks["gaussian"].weights = named_weights(density.graph, weights);
+  model.networks["gaussian"].weights = model::named_weights(density.graph, weights);
   return model;
 }
 

@@ -5,19 +5,19 @@
 #include <cmath>
 #include <filesystem>
 
-#include "catena/tasks/gaussian_rw.h"
+#include "catena/tasks/gaussian_rw/gaussian_rw.h"
 #include "train/exact_density.h"
 #include "train/train_cases.h"
 
 namespace catena::train::fnle_test {
 namespace {
 
-TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::json& settings, int steps) {
+model::TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::json& settings, int steps) {
   return train_briefly("fnle", set, settings, steps, 200);
 }
 
 simulate::TransitionSet gaussian_rw_set(std::uint64_t budget) {
-  const tasks::Task task = tasks::make_gaussian_rw({.dim = 1});
+  const tasks::Task task = tasks::gaussian_rw::make({.dim = 1});
   simulate::SimulationPlan plan;
   plan.proposal = task.proposal;
   plan.budget = budget;
@@ -36,18 +36,18 @@ TEST(EveryDensity, LearnsGaussianRw) {
     const double e = set.x_next(r, 0) - 0.9 * set.x(r, 0) - set.theta(r, 0);
     exact += (0.5 * e * e - std::log(s)) / static_cast<double>(held_out);
   }
-  for (const DensityKind& kind : densities()) {
-    const TrainedModel model = train_small(set,
-                                           {{"density", std::string(kind.name)},
-                                            {"decay", 0.1},
-                                            {"width", 24},
-                                            {"layers", 2},
-                                            {"terms", 8},
-                                            {"components", 3},
-                                            {"flow_layers", 2},
-                                            {"flow_width", 16},
-                                            {"bins", 4}},
-                                           600);
+  for (const model::DensityKind& kind : model::densities()) {
+    const model::TrainedModel model = train_small(set,
+                                                  {{"density", std::string(kind.name)},
+                                                   {"decay", 0.1},
+                                                   {"width", 24},
+                                                   {"layers", 2},
+                                                   {"terms", 8},
+                                                   {"components", 3},
+                                                   {"flow_layers", 2},
+                                                   {"flow_width", 16},
+                                                   {"bins", 4}},
+                                                  600);
     EXPECT_LT(model.network(std::string(kind.name)).held_out_loss, exact + 0.1) << kind.name;
     EXPECT_GT(model.network(std::string(kind.name)).held_out_loss, exact - 0.1) << kind.name;
   }
@@ -57,13 +57,13 @@ TEST(EveryDensity, LearnsGaussianRw) {
 /// mean's deviation is 0.016; a network after 1,000 steps is given 0.15.
 TEST(Fnle, IsASurrogateSimulator) {
   const simulate::TransitionSet set = gaussian_rw_set(3000);
-  const TrainedModel model =
+  const model::TrainedModel model =
       train_small(set, {{"density", "gaussian"}, {"decay", 0.1}, {"width", 24}, {"layers", 2}, {"terms", 8}}, 1000);
   constexpr std::size_t n = 4000;
   Matrix z(n, 1), x(n, 1);
   std::ranges::fill(z.values(), 0.5);
   std::ranges::fill(x.values(), -3.0);
-  const Matrix next = draw_transitions(DensityModel(model), z, x, {}, Streams(3));
+  const Matrix next = model::draw_transitions(model::DensityModel(model), z, x, {}, Streams(3));
   double mean = 0, square = 0;
   for (const double value : next.values()) mean += value / n;
   for (const double value : next.values()) square += (value - mean) * (value - mean) / n;
@@ -84,23 +84,23 @@ TEST(EveryDensity, SurvivesPointMasses) {
       set.x_next(r, i) = std::max(0.0, set.x(r, i) + 0.3 * set.z(r, 0) + 0.5 * stream.normal());
     }
   }
-  for (const DensityKind& kind : densities()) {
-    const TrainedModel model = train_small(set,
-                                           {{"density", std::string(kind.name)},
-                                            {"decay", 0.1},
-                                            {"width", 24},
-                                            {"layers", 2},
-                                            {"terms", 8},
-                                            {"components", 3},
-                                            {"flow_layers", 2},
-                                            {"flow_width", 16}},
-                                           1000);
+  for (const model::DensityKind& kind : model::densities()) {
+    const model::TrainedModel model = train_small(set,
+                                                  {{"density", std::string(kind.name)},
+                                                   {"decay", 0.1},
+                                                   {"width", 24},
+                                                   {"layers", 2},
+                                                   {"terms", 8},
+                                                   {"components", 3},
+                                                   {"flow_layers", 2},
+                                                   {"flow_width", 16}},
+                                                  1000);
     EXPECT_TRUE(std::isfinite(model.network(std::string(kind.name)).held_out_loss)) << kind.name;
-    EXPECT_EQ(model.settings["atoms"], "a=0,b=0") << kind.name;
+    EXPECT_EQ(model.settings["point_masses"], "a=0,b=0") << kind.name;
     constexpr std::size_t n = 4000;
     Matrix z(n, 1), x(n, 2);
     std::ranges::fill(x.values(), 0.5);
-    const Matrix next = draw_transitions(DensityModel(model), z, x, {}, Streams(3));
+    const Matrix next = model::draw_transitions(model::DensityModel(model), z, x, {}, Streams(3));
     double zeros = 0;
     for (std::size_t r = 0; r < n; ++r) zeros += next(r, 0) == 0 ? 1.0 / n : 0;
     EXPECT_NEAR(zeros, 0.1587, 0.05) << kind.name;  // Φ(−0.5/0.5); the deviation of the draws is 0.006
@@ -115,32 +115,32 @@ TEST(Fnle, TakesAMixtureWhereOneGaussianDoesNotFit) {
   for (std::size_t r = 0; r < set.size(); ++r) {
     set.x_next(r, 0) = set.x(r, 0) + (stream.uniform() < 0.5 ? 2 : -2) + 0.3 * stream.normal();
   }
-  const TrainedModel model = train_small(set, settings, 400);
+  const model::TrainedModel model = train_small(set, settings, 400);
   EXPECT_EQ(model.settings["density"], "mixture");
   EXPECT_EQ(model.networks.size(), 1U);
 }
 
 /// Drift and noise of periodic_sde are sums of products of functions of the parameters and of the state.
 TEST(Fnle, TakesASeparableDensityWhereItIsBetter) {
-  const TrainedModel model = train_small(transitions_of("periodic_sde", 4000, nlohmann::json::object()),
-                                         {{"decay", 0.5}, {"components", 2}}, 600);
+  const model::TrainedModel model = train_small(transitions_of("periodic_sde", 4000, nlohmann::json::object()),
+                                                {{"decay", 0.5}, {"components", 2}}, 600);
   EXPECT_EQ(model.settings["density"], "separable") << model.notes.dump();
 }
 
 TEST(Fnle, ModelsSurviveTheirFile) {
   const simulate::TransitionSet set = gaussian_rw_set(500);
-  for (const DensityKind& kind : densities()) {
+  for (const model::DensityKind& kind : model::densities()) {
     nlohmann::json settings = {{"density", std::string(kind.name)}, {"decay", 0.1}};
     for (const char* size : {"width", "z_width", "flow_width"}) settings[size] = 8;
     for (const char* size : {"layers", "terms", "components", "flow_layers", "bins"}) settings[size] = 2;
-    const TrainedModel model = train_small(set, settings, 20);
+    const model::TrainedModel model = train_small(set, settings, 20);
     const auto path = std::filesystem::temp_directory_path() / "catena_fnle_test.safetensors";
-    write_model(path, model);
-    const TrainedModel back = read_model(path);
+    model::write_model(path, model);
+    const model::TrainedModel back = model::read_model(path);
     std::filesystem::remove(path);
     Matrix z(3, 1), x(3, 1);
-    EXPECT_EQ(draw_transitions(DensityModel(model), z, x, {}, Streams(3)),
-              draw_transitions(DensityModel(back), z, x, {}, Streams(3)))
+    EXPECT_EQ(model::draw_transitions(model::DensityModel(model), z, x, {}, Streams(3)),
+              model::draw_transitions(model::DensityModel(back), z, x, {}, Streams(3)))
         << kind.name;
   }
 }

@@ -4,13 +4,14 @@
 
 #include <cmath>
 
-#include "catena/compose/series_ratio.h"
+#include "catena/compose/density/series_ratio.h"
 #include "train/train_cases.h"
 
 namespace catena::train::fnre_test {
 namespace {
 
-TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::json& settings, int steps, int threads) {
+model::TrainedModel train_small(const simulate::TransitionSet& set, const nlohmann::json& settings, int steps,
+                                int threads) {
   return train_briefly("fnre", set, settings, steps, 250, threads);
 }
 
@@ -27,8 +28,8 @@ TEST(EveryRatioLoss, LearnsGaussianRw) {
   for (const std::string network : {"gaussian", "separable", "joint"}) {
     for (const RatioLoss& loss : ratio_losses()) {
       if (network == "joint" ? loss.noise : network == "gaussian" && loss.to_marginal) continue;
-      const TrainedModel trained = train_small(set, small(std::string(loss.name), network), 1000, 2);
-      const RatioModel model(trained);
+      const model::TrainedModel trained = train_small(set, small(std::string(loss.name), network), 1000, 2);
+      const model::RatioModel model(trained);
       Stream stream = Streams(8).stream("test");
       double squares = 0;
       constexpr int tests = 300;
@@ -55,9 +56,9 @@ TEST(Fnre, HasTheSameBitsForAnyNumberOfThreads) {
     nlohmann::json settings = small("contrastive", network);
     settings["ensemble"] = 3;
     settings["decay"] = 0;
-    const TrainedModel one = train_small(set, settings, 30, 1);
+    const model::TrainedModel one = train_small(set, settings, 30, 1);
     for (const int threads : {2, 5}) {
-      const TrainedModel other = train_small(set, settings, 30, threads);
+      const model::TrainedModel other = train_small(set, settings, 30, threads);
       ASSERT_EQ(one.networks.size(), 4U);  // whitening and three members
       for (const auto& [name, net] : one.networks) EXPECT_EQ(other.network(name).weights, net.weights) << name;
       EXPECT_EQ(one.settings, other.settings);
@@ -87,7 +88,7 @@ TEST(Fnre, RefusesLossesOfTheMarginalForGaussianNetworks) {
 TEST(Fnre, KeepsTheKindOfNetworkThatTheHeldOutLossPrefers) {
   const auto chosen = [](const char* task, const nlohmann::json& options) {
     nlohmann::json settings = small("nce_contrastive", "auto");
-    const TrainedModel model = train_small(transitions_of(task, 4000, options), settings, 600, 2);
+    const model::TrainedModel model = train_small(transitions_of(task, 4000, options), settings, 600, 2);
     const nlohmann::json& losses = model.notes.at("held_out_losses");
     EXPECT_EQ(losses.size(), 2U);
     const bool gaussian = losses.at("gaussian-decay-0.1") < losses.at("separable-decay-0.1");
@@ -100,18 +101,18 @@ TEST(Fnre, KeepsTheKindOfNetworkThatTheHeldOutLossPrefers) {
 
 TEST(Fnre, RefusesModelsOfOtherMethods) {
   const simulate::TransitionSet set = transitions_of("gaussian_rw", 600, {{"dim", 1}});
-  TrainedModel model = train_small(set, small("bce", "separable"), 10, 1);
+  model::TrainedModel model = train_small(set, small("bce", "separable"), 10, 1);
   model.method = "fnle";
-  EXPECT_THROW(RatioModel{model}, InputError);
+  EXPECT_THROW(model::RatioModel{model}, InputError);
 }
 
 TEST(Fnre, RefusesAFileThatDoesNotSayWhatItsNetworkIs) {
-  const TrainedModel model =
+  const model::TrainedModel model =
       train_small(transitions_of("gaussian_rw", 300, {{"dim", 1}}), small("bce", "separable"), 5, 1);
   for (const char* name : {"squares", "network"}) {
-    TrainedModel without = model;
+    model::TrainedModel without = model;
     without.settings.erase(name);
-    EXPECT_THROW(RatioModel{without}, FileError) << name;
+    EXPECT_THROW(model::RatioModel{without}, FileError) << name;
   }
 }
 

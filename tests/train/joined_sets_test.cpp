@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "catena/simulate/around.h"
+#include "catena/prior/around.h"
 #include "catena/tasks/task.h"
 
 namespace catena::train::joined_sets_test {
@@ -20,7 +20,7 @@ class JoinedSets : public ::testing::Test {
     tasks::Task task = tasks::make_task("gaussian_rw");
     write("first.nc", task, 300, 1);
     task.prior =
-        simulate::Around{task.prior, Eigen::VectorXd::Constant(1, 2), Eigen::MatrixXd::Constant(1, 1, 0.5)}.prior();
+        prior::Around{task.prior, Eigen::VectorXd::Constant(1, 2), Eigen::MatrixXd::Constant(1, 1, 0.5)}.prior();
     write("second.nc", task, 200, 2);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

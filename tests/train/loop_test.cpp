@@ -7,7 +7,7 @@
 
 #include "catena/core/errors.h"
 #include "catena/files/safetensors.h"
-#include "catena/train/score.h"
+#include "catena/train/score_objective.h"
 #include "train/train_cases.h"
 
 namespace catena::train::loop_test {
@@ -15,16 +15,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ScoreSettings small_network() {
-  ScoreSettings settings;
-  settings.network.width = 12;
-  settings.network.layers = 3;
-  return settings;
+model::ScoreNetworkSettings small_network() {
+  model::ScoreNetworkSettings network;
+  network.width = 12;
+  network.layers = 3;
+  return network;
 }
 
 struct Case {
   TrainingData data{transitions_of("gaussian_rw", 900, {{"dim", 2}}), Split{}};
-  ScoreObjective objective{small_network(), 2, 4};
+  ScoreObjective objective{small_network(), "variance_preserving", {}, 2, 4};
   LoopSettings settings{.steps = 120, .batch_size = 100, .evaluations = 6};
 
   LoopResult run(int threads = 1, Progress& progress = silent_progress(), const CheckpointPlan& plan = {},

@@ -1,5 +1,5 @@
 // The objective of ratio estimation: which parameters a transition is compared with.
-#include "catena/train/ratio.h"
+#include "catena/train/ratio_objective.h"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 namespace catena::train::ratio_test {
 namespace {
 
-RatioNetworkSettings small(const char* network) {
-  RatioNetworkSettings settings;
+model::RatioNetworkSettings small(const char* network) {
+  model::RatioNetworkSettings settings;
   settings.network = network;
   settings.width = 12;
   settings.terms = 5;
@@ -24,7 +24,7 @@ RatioNetworkSettings small(const char* network) {
   return settings;
 }
 
-RatioMap map_of(const TrainingData& data) { return {data.features(), data.state_names(), "none"}; }
+model::RatioMap map_of(const TrainingData& data) { return {data.features(), data.state_names(), "none"}; }
 
 /// The loss of a block recomputed from single ratios r(z, c).
 TEST(RatioObjective, ComparesEveryTransitionWithTheParametersOfTheFollowingOnes) {
@@ -32,9 +32,9 @@ TEST(RatioObjective, ComparesEveryTransitionWithTheParametersOfTheFollowingOnes)
   RatioLossSettings loss;
   loss.loss = "contrastive";
   loss.atoms = 20;
-  const RatioNetworkSettings network = small("separable");
+  const model::RatioNetworkSettings network = small("separable");
   const RatioObjective objective(network, loss, map_of(data), 2);
-  const RatioGraph single = record_ratio(network, map_of(data).shape(2));
+  const model::RatioGraph single = model::record_ratio(network, map_of(data).shape(2));
   const auto weights = objective.graph().initial_weights(Streams(1));
   ASSERT_EQ(single.graph.parameter_count(), objective.graph().parameter_count());
 
@@ -45,7 +45,7 @@ TEST(RatioObjective, ComparesEveryTransitionWithTheParametersOfTheFollowingOnes)
     objective.fill(workspace, {data.window(0), order, 2, 2 + count}, Streams(1).stream("noise"));
     workspace.forward(weights, count);
     nn::Workspace one(single.graph, 1, nn::Purpose::inference());
-    const RatioMap map = map_of(data);
+    const model::RatioMap map = map_of(data);
     std::vector<float> s(map.shape(2).state), t(map.shape(2).increment);
     for (std::size_t i = 0; i < count; ++i) {
       double sum = 0, own = 0;
@@ -70,9 +70,9 @@ TEST(RatioObjective, ComparesEveryTransitionWithTheParametersOfTheFollowingOnes)
 /// the widest and narrowest of these Gaussians (initial weights: deviations between 0.3 and 3).
 TEST(GaussianRatio, IsNormalisedOverTheIncrementForAnyWeights) {
   const TrainingData data(transitions_of("gaussian_rw", 300, {{"dim", 2}}), Split{});
-  const RatioMap map = map_of(data);
-  const RatioShape shape = map.shape(2);
-  const RatioGraph ratio = record_ratio(small("gaussian"), shape);
+  const model::RatioMap map = map_of(data);
+  const model::RatioShape shape = map.shape(2);
+  const model::RatioGraph ratio = model::record_ratio(small("gaussian"), shape);
   constexpr int points = 401;
   constexpr double end = 16, step = 2 * end / (points - 1);
   nn::Workspace workspace(ratio.graph, points, nn::Purpose::inference());

@@ -1,14 +1,14 @@
 // The score objective: its pairings estimate the same loss, and what minimises it is the score.
-#include "catena/train/score.h"
+#include "catena/train/score_objective.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
+#include "catena/model/weights.h"
 #include "catena/nn/batch_gradient.h"
 #include "catena/train/loop.h"
-#include "catena/train/weights.h"
 #include "train/train_cases.h"
 
 namespace catena::train::score_test {
@@ -39,16 +39,17 @@ std::pair<double, double> mean_loss(const ScoreObjective& objective, const Train
 
 TEST(ScoreObjective, HasTheSameMeanWithEveryPairing) {
   const TrainingData data(transitions_of("gaussian_rw", 1000, {{"dim", 2}}), {});
-  ScoreSettings settings;
-  settings.network.width = 16;
-  settings.network.layers = 2;
-  settings.levels = "log";  // as many small levels as large ones: there the noise is
-  settings.weight = "precondition";
-  settings.smallest_eta = 0.1;
+  model::ScoreNetworkSettings network;
+  ScoreLossSettings loss;
+  network.width = 16;
+  network.layers = 2;
+  loss.levels = "log";  // as many small levels as large ones: there the noise is
+  loss.weight = "precondition";
+  loss.smallest_eta = 0.1;
   std::map<std::string, std::pair<double, double>> losses;
   for (const char* pairing : {"none", "antithetic", "control_variate"}) {
-    settings.pairing = pairing;
-    const ScoreObjective objective(settings, 2, 4);
+    loss.pairing = pairing;
+    const ScoreObjective objective(network, "variance_preserving", loss, 2, 4);
     losses[pairing] = mean_loss(objective, data, objective.graph().initial_weights(Streams(1)), 400);
   }
   losses["control_variate"].first *= 2;
@@ -67,26 +68,28 @@ TEST_P(EveryScoreNetwork, LearnsTheExactLocalScoreOfGaussianRw) {
   // x^(t+1) = 0.9 x^t + θ + ε: the local posterior is N(b/2, ½) with b = x^(t+1) − 0.9 x^t, so that the score is
   // −(θ_a − m b/2)/(m²/2 + σ²).
   const TrainingData data(transitions_of("gaussian_rw", 20000, {{"dim", 1}, {"proposal_sd", 1.0}}), {});
-  ScoreSettings settings;
-  settings.network.network = GetParam();
-  settings.network.width = 24;
-  settings.network.layers = 3;
-  settings.network.terms = 8;
-  const ScoreObjective objective(settings, 1, 2);
+  model::ScoreNetworkSettings network;
+  ScoreLossSettings loss;
+  network.network = GetParam();
+  network.width = 24;
+  network.layers = 3;
+  network.terms = 8;
+  const ScoreObjective objective(network, "variance_preserving", loss, 1, 2);
   LoopSettings loop{.steps = 3000, .batch_size = 200, .evaluations = 10};
   loop.optimizer.learning_rate = 3e-3;
   const LoopResult result = train_loop("score", objective, data, 0, loop, Streams(1), Parallel(2), silent_progress());
 
-  ScoreGraph network = record_score(settings.network, 1, 2, nn::Lanes::one());
-  nn::Workspace workspace(network.graph, 64, nn::Purpose::inference());
-  const auto weights = flat_weights(network.graph, named_weights(objective.graph(), result.weights), "test");
+  model::ScoreGraph score = model::record_score(network, 1, 2, nn::Lanes::one());
+  nn::Workspace workspace(score.graph, 64, nn::Purpose::inference());
+  const auto weights =
+      model::flat_weights(score.graph, model::named_weights(objective.graph(), result.weights), "test");
   const diffusion::Schedule schedule;
   Stream stream = Streams(9).stream("points");
   double error = 0, size = 0;
   for (const double a : {0.05, 0.2, 0.5, 0.9}) {
-    const Precondition p(schedule, a);
+    const model::Precondition p(schedule, a);
     std::vector<double> exact(64), theta_a(64);
-    const Block variable = workspace.value(network.variable, 64), condition = workspace.value(network.condition, 64);
+    const Block variable = workspace.value(score.variable, 64), condition = workspace.value(score.condition, 64);
     for (std::size_t l = 0; l < 64; ++l) {
       const double theta = stream.normal(), x = stream.normal(), next = 0.9 * x + theta + stream.normal();
       theta_a[l] = p.m * theta + p.sigma * stream.normal();
@@ -97,10 +100,10 @@ TEST_P(EveryScoreNetwork, LearnsTheExactLocalScoreOfGaussianRw) {
       condition(0, l) = c[0];
       condition(1, l) = c[1];
     }
-    workspace.value(network.level, 64)(0, 0) = static_cast<float>(p.sigma);
+    workspace.value(score.level, 64)(0, 0) = static_cast<float>(p.sigma);
     workspace.forward(weights, 64);
     for (std::size_t l = 0; l < 64; ++l) {
-      const double s = (p.m * workspace.value(network.y, 64)(0, l) - theta_a[l]) / p.v;
+      const double s = (p.m * workspace.value(score.y, 64)(0, l) - theta_a[l]) / p.v;
       error += (s - exact[l]) * (s - exact[l]);
       size += exact[l] * exact[l];
     }

@@ -21,14 +21,14 @@ inline simulate::TransitionSet two_state_set(std::size_t rows) {
   set.z = set.theta = Matrix(rows, 1);
   set.x = set.x_next = Matrix(rows, 2);
   set.time = Matrix(rows, 0);
-  set.prior = simulate::Prior::standard({"theta"});
+  set.prior = prior::Prior::standard({"theta"});
   set.state_names = {"a", "b"};
   return set;
 }
 
 /// A model after few steps, which are therefore large.
-inline TrainedModel train_briefly(std::string_view method, const simulate::TransitionSet& set,
-                                  const nlohmann::json& settings, int steps, int batch_size, int threads = 2) {
+inline model::TrainedModel train_briefly(std::string_view method, const simulate::TransitionSet& set,
+                                         const nlohmann::json& settings, int steps, int batch_size, int threads = 2) {
   TrainingData data(set, {});
   LoopSettings loop;
   loop.steps = steps;

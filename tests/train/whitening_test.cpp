@@ -1,5 +1,5 @@
 // Whitened increments have mean zero and covariance I wherever they start, and nothing is lost.
-#include "catena/train/whitening.h"
+#include "catena/train/whitening_objective.h"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST(Whitening, MakesIncrementsOfSizeOneWhereverTheyStart) {
     return sum / count;
   };
   const double before = spread(true) / spread(false);
-  data.whiten(std::make_shared<Whitening>(named_weights(objective.graph(), result.weights), "test", data.features()));
+  data.whiten(std::make_shared<model::Whitening>(model::named_weights(objective.graph(), result.weights), "test", data.features()));
   EXPECT_GT(before, 3);
   // A few seconds of training on 800 transitions in each quarter: sizes are alike, if not exact.
   const double after = spread(true) / spread(false);
@@ -40,11 +40,11 @@ TEST(Whitening, MakesIncrementsOfSizeOneWhereverTheyStart) {
 }
 
 TEST(Whitening, LeavesStateAndTimeAlone) {
-  const Features features(transitions_of("ti_gaussian_rw", 100, {{"dim", 2}}));
+  const model::Features features(transitions_of("ti_gaussian_rw", 100, {{"dim", 2}}));
   const WhiteningObjective objective(features);
   const auto weights = objective.graph().initial_weights(Streams(1));
   std::vector<float> c{1, 2, 3, 4, 5, -1, -2, -3, -4, -5};
-  Whitening(named_weights(objective.graph(), weights), "test", features).apply(c);
+  model::Whitening(model::named_weights(objective.graph(), weights), "test", features).apply(c);
   for (const std::size_t i : {0U, 1U, 4U}) {
     EXPECT_EQ(c[i], static_cast<float>(i + 1));
     EXPECT_EQ(c[5 + i], -static_cast<float>(i + 1));

@@ -11,7 +11,7 @@ namespace {
 /// The records of one model, and their features.
 class Records {
  public:
-  explicit Records(const train::TrainedModel& model) : model_(model) {}
+  explicit Records(const model::TrainedModel& model) : model_(model) {}
   const simulate::RecordShape& shape() const { return model_.features.shape(); }
 
   /// The record whose first target is row `first` of the path.
@@ -48,14 +48,14 @@ class Records {
   }
 
  private:
-  const train::TrainedModel& model_;
+  const model::TrainedModel& model_;
   std::vector<float> c_;
   ObservedSeries observed_;
 };
 
-simulate::KnownSteps known_steps(const train::TrainedModel& model) {
+simulate::KnownSteps known_steps(const model::TrainedModel& model) {
   if (!model.features.uses_step()) return {};
-  const train::Feature& log_step = model.features.step();
+  const model::Feature& log_step = model.features.step();
   const bool own = model.provenance.is_object() && model.provenance.value("own_steps", false);
   if (!own) return {std::round(std::exp(log_step.low)), std::round(std::exp(log_step.high)), true};
   // Steps drawn from a range do not reach its ends; what was asked for counts.
@@ -73,7 +73,7 @@ Records* find(std::vector<Records>& companions, const Fits& fits) {
   return nullptr;
 }
 
-void check_companion(std::string_view function, const train::TrainedModel& model, const train::TrainedModel& other) {
+void check_companion(std::string_view function, const model::TrainedModel& model, const model::TrainedModel& other) {
   const simulate::RecordShape &main = model.features.shape(), &shape = other.features.shape();
   check::equal(function, fmt::format("the method of {}", other.source), other.method, model.method);
   check::that(other.prior.to_json() == model.prior.to_json(), function, fmt::format("the prior of {}", other.source),
@@ -101,16 +101,16 @@ std::size_t ObservedSeries::all_outside() const {
   return sum;
 }
 
-ObservedSeries observed_series(std::string_view function, const train::TrainedModel& model,
-                               std::span<const train::TrainedModel* const> companions,
+ObservedSeries observed_series(std::string_view function, const model::TrainedModel& model,
+                               std::span<const model::TrainedModel* const> companions,
                                std::span<const simulate::SeriesView> series, const simulate::PathSettings& settings) {
-  const train::Features& features = model.features;
+  const model::Features& features = model.features;
   const simulate::RecordShape& shape = features.shape();
   check::at_least(function, "the number of series", series.size(), std::size_t{1});
-  for (const train::TrainedModel* companion : companions) check_companion(function, model, *companion);
+  for (const model::TrainedModel* companion : companions) check_companion(function, model, *companion);
   Records records(model);
   std::vector<Records> others;
-  for (const train::TrainedModel* companion : companions) others.emplace_back(*companion);
+  for (const model::TrainedModel* companion : companions) others.emplace_back(*companion);
   Records* initial = find(others, [](const auto& s) { return s.initial(); });
   Records* single = find(others, [](const auto& s) { return !s.initial(); });
   const std::size_t fewest = shape.order + (initial != nullptr ? 0 : single != nullptr ? 1 : shape.block);
@@ -146,7 +146,7 @@ ObservedSeries observed_series(std::string_view function, const train::TrainedMo
   return observed;
 }
 
-ObservedSeries observed_series(std::string_view function, const train::TrainedModel& model, ConstMatrixView series,
+ObservedSeries observed_series(std::string_view function, const model::TrainedModel& model, ConstMatrixView series,
                                std::span<const double> times) {
   const simulate::SeriesView one{series, times};
   return observed_series(function, model, {}, {&one, 1});

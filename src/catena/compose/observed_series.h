@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "catena/core/array.h"
+#include "catena/model/trained_model.h"
 #include "catena/simulate/paths.h"
-#include "catena/train/model.h"
 
 namespace catena::compose {
 
@@ -33,12 +33,12 @@ struct ObservedSeries {
 /// One state a row; `times` are needed if the model uses them (the time of each state). Throws InputError, whose
 /// sentence begins with `function`, for another number of states than the model's, too few rows, values that are not
 /// finite, gaps that the model does not know.
-ObservedSeries observed_series(std::string_view function, const train::TrainedModel& model, ConstMatrixView series,
+ObservedSeries observed_series(std::string_view function, const model::TrainedModel& model, ConstMatrixView series,
                                std::span<const double> times);
 
 /// The same for several series of one θ, with companions and with rules for what is missing.
-ObservedSeries observed_series(std::string_view function, const train::TrainedModel& model,
-                               std::span<const train::TrainedModel* const> companions,
+ObservedSeries observed_series(std::string_view function, const model::TrainedModel& model,
+                               std::span<const model::TrainedModel* const> companions,
                                std::span<const simulate::SeriesView> series,
                                const simulate::PathSettings& settings = {});
 

@@ -3,8 +3,8 @@
 
 #include <Eigen/Core>
 
-#include "catena/compose/local_scores.h"
-#include "catena/compose/series_score.h"
+#include "catena/compose/scores/local_scores.h"
+#include "catena/compose/scores/series_score.h"
 #include "catena/core/outcome.h"
 
 namespace catena::compose {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "catena/compose/local_scores.h"
-#include "catena/compose/series_score.h"
+#include "catena/compose/scores/local_scores.h"
+#include "catena/compose/scores/series_score.h"
 #include "catena/core/config.h"
 #include "catena/core/registry.h"
 #include "catena/diffusion/schedule.h"

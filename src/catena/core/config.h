@@ -147,26 +147,33 @@ inline std::string json_text(const nlohmann::json& value) {
 
 }  // namespace detail
 
-/// Reads the fields that `json` names, leaves the others at their defaults, refuses names that no field has, checks
-/// all.
+/// Reads the fields that `json` names, leaves the others at their defaults and checks all. `json` may have names of
+/// others: what inference needs of a model's settings is a part of what training was told.
 template <Config C>
-C from_json(std::string_view function, const nlohmann::json& json) {
+C from_json_part(std::string_view function, const nlohmann::json& json) {
   C config{};
   check::that(json.is_object(), function, "the configuration", json.type_name(), "a JSON object");
-  std::vector<std::string> known;
   C::fields(config, [&](auto& value, std::string_view name, std::string_view, const auto&) {
     using T = std::remove_cvref_t<decltype(value)>;
-    known.emplace_back(name);
     const auto found = json.find(std::string(name));
     if (found == json.end()) return;
     check::that(detail::json_has_type<T>(*found), function, name, detail::json_text(*found), detail::type_text<T>());
     value = found->template get<T>();
   });
+  check_config(function, config);
+  return config;
+}
+
+/// The same, and refuses names that no field has.
+template <Config C>
+C from_json(std::string_view function, const nlohmann::json& json) {
+  C config = from_json_part<C>(function, json);
+  std::vector<std::string> known;
+  C::fields(config, [&](auto&, std::string_view name, std::string_view, const auto&) { known.emplace_back(name); });
   for (const auto& [name, value] : json.items()) {
     check::that(std::ranges::find(known, name) != known.end(), function, "setting", detail::json_text(name),
                 fmt::format("one of {}", fmt::join(known, ", ")));
   }
-  check_config(function, config);
   return config;
 }
 

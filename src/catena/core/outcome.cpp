@@ -1,25 +1,28 @@
 #include "catena/core/outcome.h"
 
+#include <algorithm>
+#include <array>
+
 namespace catena {
 
+namespace {
+
+/// Listed once, in the order of the enumeration.
+constexpr std::array<std::string_view, 7> words = {
+    "ok", "diverged", "step_limit", "time_limit", "not_positive_definite", "not_mixed", "invalid_share"};
+static_assert(words.size() == static_cast<std::size_t>(Outcome::invalid_share) + 1);
+
+}  // namespace
+
 std::string_view name(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::ok:
-      return "ok";
-    case Outcome::diverged:
-      return "diverged";
-    case Outcome::step_limit:
-      return "step_limit";
-    case Outcome::time_limit:
-      return "time_limit";
-    case Outcome::not_positive_definite:
-      return "not_positive_definite";
-    case Outcome::not_mixed:
-      return "not_mixed";
-    case Outcome::invalid_share:
-      return "invalid_share";
-  }
-  return "unknown";
+  const auto index = static_cast<std::size_t>(outcome);
+  return index < words.size() ? words[index] : "unknown";
+}
+
+std::optional<Outcome> outcome_named(std::string_view word) {
+  const auto found = std::ranges::find(words, word);
+  if (found == words.end()) return std::nullopt;
+  return static_cast<Outcome>(found - words.begin());
 }
 
 std::string_view advice(Outcome outcome) {

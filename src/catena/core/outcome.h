@@ -1,6 +1,7 @@
 /// How a numerical computation ended. A failure is a value that carries its remedy, never a silent NaN.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 namespace catena {
@@ -9,6 +10,9 @@ enum class Outcome { ok, diverged, step_limit, time_limit, not_positive_definite
 
 /// The word that is written to files and printed: "ok", "diverged", ….
 std::string_view name(Outcome outcome);
+
+/// The outcome of that word; none for any other word.
+std::optional<Outcome> outcome_named(std::string_view word);
 
 /// What the user can do about it, in one sentence; empty for ok.
 std::string_view advice(Outcome outcome);

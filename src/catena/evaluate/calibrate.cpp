@@ -53,7 +53,7 @@ KnownSeries known_series(std::string_view function, const tasks::Task& task, std
   return known;
 }
 
-CalibrationResult calibrate(const train::TrainedModel& model, const KnownSeries& known, std::size_t draws,
+CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries& known, std::size_t draws,
                             const nlohmann::json& settings, const Streams& streams, const Parallel& parallel,
                             Progress& progress) {
   const std::size_t count = known.series.size(), d = model.prior.size();

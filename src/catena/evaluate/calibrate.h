@@ -13,9 +13,9 @@
 #include "catena/core/progress.h"
 #include "catena/core/random.h"
 #include "catena/evaluate/calibration.h"
-#include "catena/files/netcdf.h"
+#include "catena/files/netcdf/netcdf.h"
+#include "catena/model/trained_model.h"
 #include "catena/tasks/task.h"
-#include "catena/train/model.h"
 
 namespace catena::evaluate {
 
@@ -41,7 +41,7 @@ struct CalibrationResult {
 
 /// `draws` draws for every series, by the model's sampler with `settings`. Series are shared between the threads; each
 /// has random streams of its own.
-CalibrationResult calibrate(const train::TrainedModel& model, const KnownSeries& known, std::size_t draws,
+CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries& known, std::size_t draws,
                             const nlohmann::json& settings, const Streams& streams, const Parallel& parallel,
                             Progress& progress);
 

@@ -6,7 +6,7 @@
 #include "catena/core/check.h"
 #include "catena/evaluate/ecdf_band.h"
 #include "catena/evaluate/samples.h"
-#include "catena/simulate/special.h"
+#include "catena/prior/special.h"
 
 namespace catena::evaluate {
 
@@ -131,7 +131,7 @@ void chi_squared_test(const Ranks& ranks, Uniformity& result) {
     result.chi_squared += (observed[b] - expected[b]) * (observed[b] - expected[b]) / expected[b];
   }
   const double freedom = static_cast<double>(result.bins - 1);
-  result.chi_squared_p_value = simulate::gamma_tails(freedom / 2, result.chi_squared / 2).upper;
+  result.chi_squared_p_value = prior::gamma_tails(freedom / 2, result.chi_squared / 2).upper;
 }
 
 void band_test(const Ranks& ranks, Uniformity& result) {

@@ -10,7 +10,7 @@
 #include "catena/core/check.h"
 #include "catena/core/errors.h"
 #include "catena/files/csv.h"
-#include "catena/files/netcdf.h"
+#include "catena/files/netcdf/netcdf.h"
 
 namespace catena::evaluate {
 

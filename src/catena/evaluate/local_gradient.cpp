@@ -5,15 +5,15 @@
 #include <cmath>
 #include <memory>
 
-#include "catena/compose/network_scores.h"
 #include "catena/compose/precision.h"
+#include "catena/compose/scores/score_source.h"
 #include "catena/sample/posterior.h"
 
 namespace catena::evaluate {
 namespace {
 
 /// The density of a series of one transition is the prior times its likelihood, so g_t = ∇log density + z.
-LocalGradient from_target(const train::TrainedModel& model, const compose::ObservedSeries& observed) {
+LocalGradient from_target(const model::TrainedModel& model, const compose::ObservedSeries& observed) {
   const sample::PosteriorSampler& sampler = sample::posterior_samplers().at("information", model.method);
   return [&model, &observed, &sampler](std::size_t t, ConstMatrixView z, MatrixView out) {
     compose::ObservedSeries one{Matrix(1, observed.c.cols())};
@@ -28,11 +28,12 @@ LocalGradient from_target(const train::TrainedModel& model, const compose::Obser
   };
 }
 
-LocalGradient from_scores(const train::TrainedModel& model, const compose::ObservedSeries& observed, double eta) {
-  const compose::ScoreModel scores(model);
-  const double a = scores.schedule.a_at(eta), m = scores.schedule.m(a);
-  const double prior = m * m / (m * m + scores.schedule.sigma_squared(a));
-  const std::shared_ptr<const compose::LocalScores> source = compose::network_scores(scores, observed);
+LocalGradient from_scores(const model::TrainedModel& model, const compose::ObservedSeries& observed, double eta) {
+  const compose::ScoreSource& scores = compose::score_sources().at("information", model.method);
+  const diffusion::Schedule& schedule = diffusion::schedules().at("information", scores.schedule(model)).schedule;
+  const double a = schedule.a_at(eta), m = schedule.m(a);
+  const double prior = m * m / (m * m + schedule.sigma_squared(a));
+  const std::shared_ptr<const compose::LocalScores> source = scores.scores(model, observed);
   return [source, a, m, prior](std::size_t t, ConstMatrixView z, MatrixView out) {
     Matrix theta_a(z.rows, z.cols);
     for (std::size_t k = 0; k < z.rows; ++k) {
@@ -56,12 +57,12 @@ double narrowest(ConstMatrixView z) {
 
 }  // namespace
 
-LocalGradient local_gradient(const train::TrainedModel& model, const compose::ObservedSeries& observed, double eta) {
+LocalGradient local_gradient(const model::TrainedModel& model, const compose::ObservedSeries& observed, double eta) {
   const sample::PosteriorSampler& sampler = sample::posterior_samplers().at("information", model.method);
   return sampler.target != nullptr ? from_target(model, observed) : from_scores(model, observed, eta);
 }
 
-Information information(const train::TrainedModel& model, const compose::ObservedSeries& observed, ConstMatrixView z,
+Information information(const model::TrainedModel& model, const compose::ObservedSeries& observed, ConstMatrixView z,
                         const Parallel& parallel) {
   constexpr double end_width = 0.05;  // as SampleSettings::end_width, for the same reason
   const LocalGradient gradient = local_gradient(model, observed, end_width * narrowest(z));

@@ -1,6 +1,6 @@
 #include "catena/evaluate/metric.h"
 
-#include "catena/evaluate/c2st.h"
+#include "catena/evaluate/c2st/c2st.h"
 #include "catena/evaluate/mmd.h"
 #include "catena/evaluate/moments.h"
 #include "catena/evaluate/wasserstein.h"

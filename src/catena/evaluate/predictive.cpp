@@ -49,7 +49,7 @@ class Runners {
 
  private:
   const simulate::Simulator& simulator_;
-  simulate::StateLanes theta_, state_, next_;
+  StateLanes theta_, state_, next_;
   AlignedVector<double> time_, length_;
 };
 
@@ -99,13 +99,13 @@ PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView t
   return result;
 }
 
-simulate::Simulator surrogate_simulator(const train::DensityModel& model) {
+simulate::Simulator surrogate_simulator(const model::DensityModel& model) {
   simulate::Simulator simulator;
   simulator.name = model.model->source;
   simulator.parameter_names = model.model->prior.names();
   simulator.state_names = model.model->state_names;
   simulator.uses_time = model.model->features.uses_time();
-  simulator.step = [&model](const simulate::StepInput& input, Stream& stream, simulate::StateBlock next) {
+  simulator.step = [&model](const simulate::StepInput& input, Stream& stream, StateBlock next) {
     const std::size_t lanes = next.lanes, d = input.theta.features, n = next.features;
     Matrix z(lanes, d), x(lanes, n);
     std::vector<double> theta(d);
@@ -115,7 +115,7 @@ simulate::Simulator surrogate_simulator(const train::DensityModel& model) {
       for (std::size_t i = 0; i < n; ++i) x(l, i) = input.state(i, l);
     }
     const std::span<const double> times(input.time, input.time == nullptr ? 0 : lanes);
-    const Matrix drawn = train::draw_transitions(model, z, x, times, Streams(stream.bits()));
+    const Matrix drawn = model::draw_transitions(model, z, x, times, Streams(stream.bits()));
     for (std::size_t l = 0; l < lanes; ++l) {
       for (std::size_t i = 0; i < n; ++i) next(i, l) = drawn(l, i);
     }

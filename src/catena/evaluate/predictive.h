@@ -10,9 +10,9 @@
 #include "catena/core/parallel.h"
 #include "catena/core/progress.h"
 #include "catena/core/random.h"
-#include "catena/files/netcdf.h"
+#include "catena/files/netcdf/netcdf.h"
+#include "catena/model/density/density_model.h"
 #include "catena/simulate/simulator.h"
-#include "catena/train/fnle.h"
 
 namespace catena::evaluate {
 
@@ -30,7 +30,7 @@ PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView t
                          Progress& progress = silent_progress());
 
 /// A trained density as a simulator of its own. `model` must outlive it.
-simulate::Simulator surrogate_simulator(const train::DensityModel& model);
+simulate::Simulator surrogate_simulator(const model::DensityModel& model);
 
 /// ArviZ's group `posterior_predictive`: the variables `series` (run) and `one_step` over (chain, draw, time, state).
 files::Group predictive_group(const PredictiveSeries& series, const std::vector<std::string>& state_names);

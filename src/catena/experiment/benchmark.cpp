@@ -11,8 +11,8 @@
 #include "catena/evaluate/metric.h"
 #include "catena/experiment/reference_draws.h"
 #include "catena/files/json.h"
+#include "catena/prior/around.h"
 #include "catena/sample/posterior.h"
-#include "catena/simulate/around.h"
 #include "catena/simulate/record_plan.h"
 #include "catena/simulate/transitions.h"
 #include "catena/tasks/observe.h"
@@ -87,7 +87,7 @@ class Runner {
   /// All rows of what is trained on one set of transitions.
   void run_model(const SweepTask& entry, const SweepMethod& method, std::uint64_t budget, std::uint64_t seed) {
     const tasks::Task task = tasks::make_task(entry.name, entry.options);
-    std::vector<train::TrainedModel> models;
+    std::vector<model::TrainedModel> models;
     for (const std::size_t transitions : sweep_.transitions) {
       for (std::size_t o = 0; o < sweep_.observations; ++o) {
         Row row;
@@ -111,19 +111,19 @@ class Runner {
   }
 
   /// The model of the k-th kind of record; with two rounds, that of the first.
-  train::TrainedModel trained(const tasks::Task& task, const SweepTask& entry, std::size_t k, const SweepMethod& method,
+  model::TrainedModel trained(const tasks::Task& task, const SweepTask& entry, std::size_t k, const SweepMethod& method,
                               std::uint64_t budget, std::uint64_t seed) {
     const fs::path path = directory_ / "models" /
                           fmt::format("{}-{}-{}-{}{}.safetensors", entry.label, method.label, budget, seed,
                                       k == 0 ? "" : fmt::format("-{}", k));
-    if (fs::exists(path)) return train::read_model(path);
+    if (fs::exists(path)) return model::read_model(path);
     progress_.note(fmt::format("{} {} {}: training", method.label, entry.label, budget));
     const Streams streams = k == 0 ? Streams(seed) : Streams(seed).child(fmt::format("records {}", k));
     const Stopwatch watch;
-    train::TrainedModel model = fit(transitions(task, entry, k, method, budget, streams), method, streams);
+    model::TrainedModel model = fit(transitions(task, entry, k, method, budget, streams), method, streams);
     model.provenance["train_seconds"] = watch.seconds();
     fs::create_directories(path.parent_path());
-    train::write_model(path, model);
+    model::write_model(path, model);
     return model;
   }
 
@@ -138,7 +138,7 @@ class Runner {
     return simulate::simulate(task, plan, parallel_, silent_progress());
   }
 
-  train::TrainedModel fit(const simulate::TransitionSet& set, const SweepMethod& method, const Streams& streams) const {
+  model::TrainedModel fit(const simulate::TransitionSet& set, const SweepMethod& method, const Streams& streams) const {
     train::TrainingData data(set, {});
     nlohmann::json loop = nlohmann::json::object(), settings = method.train;
     for (const FieldInfo& field : describe_fields<train::LoopSettings>()) {
@@ -157,14 +157,14 @@ class Runner {
 
   /// The model of a second round for one observation: transitions from its states, with θ around the posterior by the
   /// first model. A likelihood learns from both rounds, a score from the second alone.
-  train::TrainedModel refined(const train::TrainedModel& first, const tasks::Task& task, const SweepTask& entry,
+  model::TrainedModel refined(const model::TrainedModel& first, const tasks::Task& task, const SweepTask& entry,
                               const SweepMethod& method, const std::vector<tasks::Observation>& observed,
                               const Row& row) const {
     const Stopwatch watch;
     const Streams streams(row.seed);
     const Matrix found = posterior({first}, method, observed, streams.child("first round")).theta;
     tasks::Task around = task;
-    around.prior = simulate::fit_around("experiment", task.prior, found, widen).prior();
+    around.prior = prior::fit_around("experiment", task.prior, found, widen).prior();
     simulate::SimulationPlan plan;
     plan.proposal = {{"proposal", "target"}, {"noise", 0.0}, {"relative_noise", 0.1}};
     for (const tasks::Observation& one : observed) {
@@ -177,15 +177,15 @@ class Runner {
     const bool any_prior = train::methods().at("experiment", method.method).any_prior;
     if (any_prior) sets.push_back(transitions(task, entry, 0, method, row.budget, streams));
     const std::vector<std::string> names(sets.size(), "a round");
-    train::TrainedModel model =
+    model::TrainedModel model =
         fit(train::joined_transitions(std::move(sets), names, any_prior), method, streams.child("second round"));
     model.provenance["train_seconds"] = first.provenance.value("train_seconds", 0.0) + watch.seconds();
     return model;
   }
 
-  sample::PosteriorDraws posterior(const std::vector<train::TrainedModel>& models, const SweepMethod& method,
+  sample::PosteriorDraws posterior(const std::vector<model::TrainedModel>& models, const SweepMethod& method,
                                    const std::vector<tasks::Observation>& observed, const Streams& streams) const {
-    std::vector<const train::TrainedModel*> companions;
+    std::vector<const model::TrainedModel*> companions;
     for (std::size_t k = 1; k < models.size(); ++k) companions.push_back(&models[k]);
     std::vector<simulate::SeriesView> more;
     for (std::size_t s = 1; s < observed.size(); ++s) more.push_back({observed[s].series, observed[s].times});
@@ -200,7 +200,7 @@ class Runner {
   }
 
   void fill(Row& row, const tasks::Task& task, const SweepTask& entry, const SweepMethod& method,
-            const std::vector<train::TrainedModel>& models) {
+            const std::vector<model::TrainedModel>& models) {
     const std::vector<tasks::Observation> observed = observe(task, entry, row.transitions, row.observation);
     const Matrix reference = reference_draws(task, observed, sweep_.draws, parallel_);
     if (method.rounds == 2) {
@@ -210,12 +210,12 @@ class Runner {
     }
   }
 
-  void fill(Row& row, const SweepMethod& method, const std::vector<train::TrainedModel>& models,
+  void fill(Row& row, const SweepMethod& method, const std::vector<model::TrainedModel>& models,
             const std::vector<tasks::Observation>& observed, const Matrix& reference) {
     const Stopwatch watch;
     const sample::PosteriorDraws draws = posterior(models, method, observed, Streams(row.seed));
     row.values["sample_seconds"] = watch.seconds();
-    for (const train::TrainedModel& model : models) {
+    for (const model::TrainedModel& model : models) {
       row.values["train_seconds"] += model.provenance.value("train_seconds", 0.0);
     }
     row.values["megabytes"] = peak_megabytes();

@@ -8,7 +8,7 @@
 #include "catena/core/check.h"
 #include "catena/evaluate/metric.h"
 #include "catena/experiment/reference_draws.h"
-#include "catena/sample/diffusion_sample.h"
+#include "catena/sample/diffusion/sample.h"
 #include "catena/tasks/observe.h"
 #include "catena/tasks/task.h"
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "catena/evaluate/reference_file.h"
-#include "catena/tasks/task_density.h"
+#include "catena/evaluate/reference/file.h"
+#include "catena/tasks/likelihood.h"
 
 namespace catena::experiment {
 namespace {
@@ -17,7 +17,7 @@ Matrix reference_draws(const tasks::Task& task, std::span<const tasks::Observati
   std::vector<simulate::SeriesView> views;
   for (const tasks::Observation& one : series) views.push_back({one.series, one.times});
   const std::vector<simulate::Path> paths =
-      simulate::paths_of("experiment", views, task.simulator.states(), tasks::density_steps(task.name), {});
+      simulate::paths_of("experiment", views, task.simulator.states(), tasks::likelihood_steps(task.name), {});
   const evaluate::FoundReference found = evaluate::find_reference(
       task, paths, n, reference_seed, {}, evaluate::ReferenceCache::of_user(), parallel, silent_progress());
   if (!found.group) {

@@ -7,8 +7,8 @@
 #include "catena/core/check.h"
 #include "catena/evaluate/metric.h"
 #include "catena/simulate/record_plan.h"
+#include "catena/tasks/likelihood.h"
 #include "catena/tasks/task.h"
-#include "catena/tasks/task_density.h"
 #include "catena/train/method.h"
 
 namespace catena::experiment {
@@ -88,7 +88,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
   for (const SweepTask& task : sweep.tasks) {
     check_label(task.label);
     static_cast<void>(tasks::make_task(task.name, task.options));
-    check::that(tasks::has_density(task.name), "experiment", "task", task.name, "one with an exact reference");
+    check::that(tasks::has_likelihood(task.name), "experiment", "task", task.name, "one with an exact reference");
     check::that(task.records.is_array() && !task.records.empty(), "experiment", "records", task.records.dump(),
                 "a list of at least one");
     for (const auto& record : task.records) static_cast<void>(simulate::record_plan("experiment", record));

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "catena/report/density.h"
+#include "catena/report/kernel_density.h"
 
 namespace catena::report {
 

@@ -17,7 +17,7 @@ constexpr std::size_t most_evaluations = 2'000'000, least_draws = 100, most_draw
 
 /// Evenly spread draws in z-space, in the order of the model's parameters; those at the very border of a prior, whose z
 /// is not finite, are left out.
-Matrix draws_in_z(const DrawSet& posterior, const simulate::Prior& prior, std::size_t count) {
+Matrix draws_in_z(const DrawSet& posterior, const prior::Prior& prior, std::size_t count) {
   const evaluate::Draws draws = evaluate::in_order_of({prior.names(), {}}, {posterior.parameters, posterior.values});
   Matrix z(count, prior.size());
   std::size_t kept = 0;
@@ -32,7 +32,7 @@ Matrix draws_in_z(const DrawSet& posterior, const simulate::Prior& prior, std::s
 
 }  // namespace
 
-void add_information(Results& results, const train::TrainedModel& model, const Parallel& parallel) {
+void add_information(Results& results, const model::TrainedModel& model, const Parallel& parallel) {
   if (!results.posterior || !results.observed) return;
   InformationResult& result = results.information.emplace();
   const std::size_t transitions = results.observed->values.rows() - 1;
@@ -57,7 +57,7 @@ void add_information(Results& results, const train::TrainedModel& model, const P
 void add_information(Results& results, const Parallel& parallel) {
   if (results.model.empty() || !results.posterior || !results.observed) return;
   try {
-    add_information(results, train::read_model(results.model), parallel);
+    add_information(results, model::read_model(results.model), parallel);
   } catch (const InputError& error) {
     results.information.emplace().trouble = error.what();
   }

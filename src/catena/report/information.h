@@ -2,8 +2,8 @@
 #pragma once
 
 #include "catena/core/parallel.h"
+#include "catena/model/trained_model.h"
 #include "catena/report/results.h"
-#include "catena/train/model.h"
 
 namespace catena::report {
 
@@ -11,6 +11,6 @@ namespace catena::report {
 /// transitions, InformationResult::trouble says so.
 void add_information(Results& results, const Parallel& parallel);
 /// The same with the model at hand.
-void add_information(Results& results, const train::TrainedModel& model, const Parallel& parallel);
+void add_information(Results& results, const model::TrainedModel& model, const Parallel& parallel);
 
 }  // namespace catena::report

@@ -9,7 +9,7 @@
 #include "catena/core/check.h"
 #include "catena/evaluate/draws.h"
 #include "catena/files/json.h"
-#include "catena/files/netcdf.h"
+#include "catena/files/netcdf/netcdf.h"
 #include "catena/files/safetensors.h"
 #include "catena/report/summary.h"
 #include "catena/sample/draws_file.h"

@@ -13,7 +13,7 @@
 #include "catena/evaluate/calibration.h"
 #include "catena/evaluate/information.h"
 #include "catena/files/csv.h"
-#include "catena/sample/chain_health.h"
+#include "catena/sample/mcmc/chain_health.h"
 
 namespace catena::report {
 

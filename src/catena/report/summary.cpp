@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "catena/evaluate/c2st.h"
+#include "catena/evaluate/c2st/c2st.h"
 #include "catena/evaluate/moments.h"
 #include "catena/evaluate/wasserstein.h"
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <memory>
 
+#include "catena/compose/density/series_density.h"
 #include "catena/compose/observed_series.h"
-#include "catena/compose/series_density.h"
-#include "catena/sample/chains.h"
+#include "catena/sample/mcmc/chains.h"
 #include "catena/sample/posterior.h"
 
 namespace catena::sample {

@@ -9,7 +9,7 @@
 
 #include "catena/core/array.h"
 #include "catena/files/csv.h"
-#include "catena/files/netcdf.h"
+#include "catena/files/netcdf/netcdf.h"
 #include "catena/simulate/paths.h"
 
 namespace catena::sample {

@@ -1,7 +1,7 @@
 #include "catena/sample/fnle_posterior.h"
 
-#include "catena/compose/joined_density.h"
-#include "catena/compose/series_likelihood.h"
+#include "catena/compose/density/joined_density.h"
+#include "catena/compose/density/series_likelihood.h"
 #include "catena/sample/density_posterior.h"
 
 namespace catena::sample {
@@ -12,8 +12,8 @@ std::unique_ptr<Target> fnle_target(const PosteriorRequest& request, const compo
   const auto likelihood = [&model = request.model, companions = request.companions,
                            parallel](const compose::ObservedSeries& series) {
     return compose::density_of_all(model, companions, series,
-                                   [&](const train::TrainedModel& part, const compose::ObservedSeries& records) {
-                                     return compose::series_likelihood(train::DensityModel(part), records, parallel);
+                                   [&](const model::TrainedModel& part, const compose::ObservedSeries& records) {
+                                     return compose::series_likelihood(model::DensityModel(part), records, parallel);
                                    });
   };
   return std::make_unique<DensityTarget>(observed, likelihood);
@@ -24,12 +24,19 @@ PosteriorDraws draw_fnle(const PosteriorRequest& request, const compose::Observe
   return draw_by_chains(*fnle_target(request, observed, parallel), request, streams, parallel, progress);
 }
 
+PosteriorDraws draw_fnle_sums(const PosteriorRequest& request, const compose::SeriesState& state,
+                              const Streams& streams, const Parallel& parallel, Progress& progress) {
+  const DensityTarget target(compose::likelihood_of_sums(model::DensityModel(request.model), state.sums, parallel));
+  return draw_by_chains(target, request, streams, parallel, progress);
+}
+
 }  // namespace
 
 PosteriorSampler fnle_posterior_sampler() {
   return {.name = "fnle",
           .settings = describe_fields<McmcSettings>(),
           .draw = draw_fnle,
+          .draw_sums = draw_fnle_sums,
           .joins = true,
           .target = fnle_target};
 }

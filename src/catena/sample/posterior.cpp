@@ -5,20 +5,21 @@
 #include "catena/core/check.h"
 #include "catena/sample/fnle_posterior.h"
 #include "catena/sample/fnre_posterior.h"
-#include "catena/sample/fnse_posterior.h"
 #include "catena/sample/restored_prior.h"
+#include "catena/sample/score_posterior.h"
+#include "catena/sample/stream.h"
 
 namespace catena::sample {
 
 const Registry<PosteriorSampler>& posterior_samplers() {
-  static const Registry<PosteriorSampler> registry(
-      "method", {fnse_posterior_sampler(), fnle_posterior_sampler(), fnre_posterior_sampler()});
+  static const Registry<PosteriorSampler> registry("method", {fnle_posterior_sampler(), fnre_posterior_sampler(),
+                                                              fnse_posterior_sampler(), fnbe_posterior_sampler()});
   return registry;
 }
 
 PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& streams, const Parallel& parallel,
                               Progress& progress) {
-  const auto around = simulate::around_of(asked.model.prior);
+  const auto around = prior::around_of(asked.model.prior);
   PosteriorRequest request = asked;
   if (around) request.draws *= draws_for_one;
   const PosteriorSampler& sampler = posterior_samplers().at("sample", request.model.method);
@@ -31,11 +32,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
     if (!request.more_series.empty()) draws.info["series"] = request.more_series.size() + 1;
     draws.observed = std::move(observed);
   } else {
-    check::that(sampler.draw_stream != nullptr, "sample", "the method of a state file", request.model.method,
-                "one that can follow a stream (fnse)");
-    check::that(request.more_series.empty() && request.companions.empty(), "sample", "the request with a state file",
-                "one with several series or models", "of one series and one model");
-    draws = sampler.draw_stream(request, streams, parallel, progress);
+    draws = draw_stream(request, sampler, streams, parallel, progress);
   }
   if (around) {
     RestoredDraws restored = restore_prior(*around, draws.z, asked.draws, streams.stream("prior"));
@@ -43,7 +40,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
     draws.z = std::move(restored.z);
     draws.chains = 1;
   }
-  const simulate::Prior& prior = around ? around->base : request.model.prior;
+  const prior::Prior& prior = around ? around->base : request.model.prior;
   draws.theta = Matrix(draws.z.rows(), draws.z.cols());
   for (std::size_t k = 0; k < draws.z.rows(); ++k) prior.to_theta(draws.z.row(k), draws.theta.row(k));
   draws.info["method"] = request.model.method;

@@ -9,16 +9,17 @@
 #include <vector>
 
 #include "catena/compose/observed_series.h"
+#include "catena/compose/series_state.h"
 #include "catena/core/config.h"
 #include "catena/core/registry.h"
-#include "catena/sample/diffusion_sample.h"
-#include "catena/sample/target.h"
-#include "catena/train/model.h"
+#include "catena/model/trained_model.h"
+#include "catena/sample/diffusion/sample.h"
+#include "catena/sample/mcmc/target.h"
 
 namespace catena::sample {
 
 struct PosteriorRequest {
-  const train::TrainedModel& model;
+  const model::TrainedModel& model;
   ConstMatrixView series;         // one state a row
   std::span<const double> times;  // of the states, for models that use time
   std::size_t draws = 1000;
@@ -29,7 +30,7 @@ struct PosteriorRequest {
   /// Further series with the same θ.
   std::vector<simulate::SeriesView> more_series = {};
   /// Models of other records of the same chain: of its initial states, of single transitions beside blocks.
-  std::vector<const train::TrainedModel*> companions = {};
+  std::vector<const model::TrainedModel*> companions = {};
   simulate::PathSettings paths = {};  // what to do about missing states and irregular times
 };
 
@@ -61,9 +62,9 @@ struct PosteriorSampler {
   std::vector<FieldInfo> settings;
   PosteriorDraws (*draw)(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                          const Streams& streams, const Parallel& parallel, Progress& progress);
-  /// The same for the series of a state file and what `request.series` adds to it; null if the method cannot.
-  PosteriorDraws (*draw_stream)(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
-                                Progress& progress) = nullptr;
+  /// The same from what is left of a series in a state file (stream.h); null if the method cannot.
+  PosteriorDraws (*draw_sums)(const PosteriorRequest& request, const compose::SeriesState& state,
+                              const Streams& streams, const Parallel& parallel, Progress& progress) = nullptr;
   /// Whether it takes the companions of a request and their records into account.
   bool joins = false;
   /// log N(z; 0, I) + log likelihood in z-space, without the constant of the normal, with gradient; null if the method

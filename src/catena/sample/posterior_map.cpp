@@ -5,10 +5,10 @@
 #include <limits>
 #include <numbers>
 
-#include "catena/sample/cloud.h"
-#include "catena/sample/maximise.h"
-#include "catena/sample/start.h"
-#include "catena/simulate/around.h"
+#include "catena/prior/around.h"
+#include "catena/sample/mcmc/kernels/cloud_proposals.h"
+#include "catena/sample/mcmc/start/maximise.h"
+#include "catena/sample/mcmc/start/tempered_smc.h"
 
 namespace catena::sample {
 namespace {
@@ -25,7 +25,7 @@ constexpr double jacobian_difference = 1e-4;
 constexpr double edge = 3;
 
 /// From a field in z-space to that of θ's density: subtracts log |dθ/dz| and its gradient.
-GradientField in_theta_space(GradientField field, const simulate::Prior& prior) {
+GradientField in_theta_space(GradientField field, const prior::Prior& prior) {
   return [field = std::move(field), &prior](ConstMatrixView z, std::span<double> value, MatrixView gradient) {
     field(z, value, gradient);
     std::vector<double> point(z.cols);
@@ -46,7 +46,7 @@ GradientField in_theta_space(GradientField field, const simulate::Prior& prior) 
 /// The best of the maxima reached from `starts`, by `rank` of where they ended; those that came to rest come first.
 /// `scale` is the width of the posterior in each coordinate of z.
 MapEstimate best_maximum(const GradientField& theta_field, ConstMatrixView starts, std::vector<double> scale,
-                         const std::function<double(const Maximum&)>& rank, const simulate::Prior& prior) {
+                         const std::function<double(const Maximum&)>& rank, const prior::Prior& prior) {
   const MaximiseSettings settings{.scale = std::move(scale)};
   const std::vector<Maximum> maxima = maximise(theta_field, starts, settings);
   const Maximum* best = nullptr;
@@ -109,8 +109,7 @@ MapEstimate nowhere(Outcome outcome) {
 
 }  // namespace
 
-MapEstimate map_of_target(const Target& target, const simulate::Prior& prior, const Streams& streams,
-                          Progress& progress) {
+MapEstimate map_of_target(const Target& target, const prior::Prior& prior, const Streams& streams, Progress& progress) {
   CATENA_ASSERT(target.has_gradient());
   const CountedTarget counted(target);
   const Start start = temper_start(counted, population, moves, streams.child("start"), progress);
@@ -133,9 +132,8 @@ MapEstimate map_of_target(const Target& target, const simulate::Prior& prior, co
   return result;
 }
 
-MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings& settings,
-                         const simulate::Prior& prior, const Streams& streams, const Parallel& parallel,
-                         Progress& progress) {
+MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings& settings, const prior::Prior& prior,
+                         const Streams& streams, const Parallel& parallel, Progress& progress) {
   const Draws draws = diffusion_sample(score, population, settings, streams, parallel, progress);
   if (draws.info.outcome != Outcome::ok) return nowhere(draws.info.outcome);
   const double a = draws.info.a_end, m = score.schedule().m(a);
@@ -168,7 +166,7 @@ MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings
 
 std::vector<double> posterior_log_prob(const PosteriorRequest& request, ConstMatrixView theta,
                                        const Parallel& parallel) {
-  const train::TrainedModel& model = request.model;
+  const model::TrainedModel& model = request.model;
   const PosteriorSampler& sampler = posterior_samplers().at("log_prob", model.method);
   check::that(sampler.target != nullptr, "log_prob", "the method", model.method,
               "one that learns a density (a score has none)");
@@ -196,11 +194,11 @@ std::vector<double> posterior_log_prob(const PosteriorRequest& request, ConstMat
 
 MapEstimate posterior_map(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
                           Progress& progress) {
-  const train::TrainedModel& model = request.model;
+  const model::TrainedModel& model = request.model;
   const PosteriorSampler& sampler = posterior_samplers().at("map", model.method);
   check::that(sampler.map != nullptr || sampler.target != nullptr, "map", "the method", model.method,
               "one that learns a density or a score");
-  check::that(!simulate::around_of(model.prior), "map", "the prior of the model", "one around a posterior",
+  check::that(!prior::around_of(model.prior), "map", "the prior of the model", "one around a posterior",
               "the prior itself: its weights are for draws (catena sample)");
   compose::ObservedSeries observed = observed_series("map", request);
   MapEstimate result = sampler.map != nullptr ? sampler.map(request, observed, streams, parallel, progress)

@@ -8,7 +8,7 @@
 
 namespace catena::sample {
 
-RestoredDraws restore_prior(const simulate::Around& around, ConstMatrixView w, std::size_t count, Stream stream) {
+RestoredDraws restore_prior(const prior::Around& around, ConstMatrixView w, std::size_t count, Stream stream) {
   CATENA_ASSERT(w.rows > 0);
   std::vector<double> weights(w.rows);
   for (std::size_t k = 0; k < w.rows; ++k) weights[k] = around.log_weight(w.row(k));

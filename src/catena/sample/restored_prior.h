@@ -5,7 +5,7 @@
 
 #include "catena/core/array.h"
 #include "catena/core/random.h"
-#include "catena/simulate/around.h"
+#include "catena/prior/around.h"
 
 namespace catena::sample {
 
@@ -18,6 +18,6 @@ struct RestoredDraws {
 
 /// `count` of the rows of w, chosen by their weights with one random number for all (systematic resampling): a draw
 /// with k times the mean weight appears k times, rounded up or down.
-RestoredDraws restore_prior(const simulate::Around& around, ConstMatrixView w, std::size_t count, Stream stream);
+RestoredDraws restore_prior(const prior::Around& around, ConstMatrixView w, std::size_t count, Stream stream);
 
 }  // namespace catena::sample

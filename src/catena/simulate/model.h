@@ -9,14 +9,14 @@
 
 #include "catena/core/array.h"
 #include "catena/core/random.h"
-#include "catena/simulate/prior.h"
+#include "catena/prior/prior.h"
 #include "catena/simulate/simulator.h"
 
 namespace catena::simulate {
 
 struct Model {
   Simulator simulator;
-  Prior prior;
+  prior::Prior prior;
   std::function<void(Stream&, std::span<double> state)> initial_state;  // draws x⁰ (the first m states, latest first)
   nlohmann::json proposal;                               // the default one: {"proposal": "fixed", …} (proposal.h)
   nlohmann::json predictive = nlohmann::json::object();  // settings of the predictive proposal that suit this model

@@ -156,7 +156,7 @@ Model load_plugin(const std::filesystem::path& file) {
                  std::size_t{10000000});
 
   Model model;
-  model.prior = Prior::from_json("plugin", parse(path, "prior_json", description.prior_json));
+  model.prior = prior::Prior::from_json("plugin", parse(path, "prior_json", description.prior_json));
   check::at_least("plugin", fmt::format("the number of parameters of {}", path), model.prior.size(), std::size_t{1});
   model.simulator.name = description.name;
   model.simulator.parameter_names = model.prior.names();

@@ -38,7 +38,7 @@ class TimeProposal {
     } else if (json.is_object() && json.contains("family") && json["family"].is_string()) {
       nlohmann::json settings = json;
       settings.erase("family");
-      family_ = prior_families().at(function, json["family"].get<std::string>()).from_json(settings);
+      family_ = prior::prior_families().at(function, json["family"].get<std::string>()).from_json(settings);
       check::equal(function, "the dimension of times", family_->size(), std::size_t{1});
     } else {
       check::fail(function, "times", json.dump(),
@@ -63,12 +63,12 @@ class TimeProposal {
   double low_ = 0;
   std::size_t count_ = 1;
   std::vector<double> values_;
-  FactorPtr family_;
+  prior::FactorPtr family_;
 };
 
 class Fixed final : public Proposal {
  public:
-  Fixed(Prior states, TimeProposal times) : states_(std::move(states)), times_(std::move(times)) {}
+  Fixed(prior::Prior states, TimeProposal times) : states_(std::move(states)), times_(std::move(times)) {}
   void draw(Stream& stream, StateBlock state, double* time) const override {
     for (std::size_t begin = 0; begin < state.features; begin += states_.size()) {
       states_.sample_theta(stream, state.slice_features(begin, begin + states_.size()));
@@ -81,7 +81,7 @@ class Fixed final : public Proposal {
   }
 
  private:
-  Prior states_;
+  prior::Prior states_;
   TimeProposal times_;
 };
 
@@ -93,8 +93,8 @@ ProposalPtr make_fixed_proposal(const nlohmann::json& settings, const ProposalCo
   if (const auto sd = all.find("state_sd"); sd != all.end()) {
     check::that(sd->is_number() && sd->get<double>() > 0, function, "state_sd", sd->dump(), "positive");
     check::that(!all.contains("states"), function, "state_sd", sd->dump(), "left out where states are given");
-    Prior states;
-    for (const std::string& name : simulator.state_names) states.add({name}, normal(0, sd->get<double>()));
+    prior::Prior states;
+    for (const std::string& name : simulator.state_names) states.add({name}, prior::normal(0, sd->get<double>()));
     all["states"] = states.to_json();
     all.erase("state_sd");
   }
@@ -114,7 +114,7 @@ ProposalPtr make_fixed_proposal(const nlohmann::json& settings, const ProposalCo
     check::that(name == "states" || name == "times", function, "setting", fmt::format("\"{}\"", name),
                 "one of states, times, state_sd, at_times");
   }
-  Prior states = Prior::from_json(function, all["states"]);
+  prior::Prior states = prior::Prior::from_json(function, all["states"]);
   check::that(states.size() == simulator.states() || states.size() == simulator.window(), function,
               "the number of states", states.size(),
               simulator.order == 1 ? fmt::format("{}", simulator.states())

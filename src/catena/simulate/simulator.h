@@ -14,7 +14,7 @@
 
 #include "catena/core/array.h"
 #include "catena/core/random.h"
-#include "catena/simulate/state_lanes.h"
+#include "catena/core/state_lanes.h"
 
 namespace catena::simulate {
 

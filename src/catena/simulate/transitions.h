@@ -13,20 +13,20 @@
 #include "catena/core/array.h"
 #include "catena/core/parallel.h"
 #include "catena/core/progress.h"
-#include "catena/files/netcdf_rows.h"
+#include "catena/files/netcdf/rows.h"
+#include "catena/prior/prior.h"
 #include "catena/simulate/model.h"
-#include "catena/simulate/prior.h"
 #include "catena/simulate/record.h"
 #include "catena/simulate/source.h"
 
 namespace catena::simulate {
 
 struct TransitionSet {
-  Matrix z, theta;   // N × d
-  Matrix x, x_next;  // N × mn and N × Mn
-  Matrix time;       // N × 1, or N × 0 if the simulator does not use time
-  Matrix step;       // N × 1, or without columns if all steps are 1
-  Prior prior;       // with the parameters' names
+  Matrix z, theta;     // N × d
+  Matrix x, x_next;    // N × mn and N × Mn
+  Matrix time;         // N × 1, or N × 0 if the simulator does not use time
+  Matrix step;         // N × 1, or without columns if all steps are 1
+  prior::Prior prior;  // with the parameters' names
   std::vector<std::string> state_names;
   nlohmann::json provenance;  // what made it: model, options, proposal, its cost, seed, budget, invalid rows, version
 
@@ -76,7 +76,7 @@ class TransitionFile {
 
   std::size_t size() const { return rows_; }
   const RecordShape& shape() const { return shape_; }
-  const Prior& prior() const { return prior_; }
+  const prior::Prior& prior() const { return prior_; }
   const std::vector<std::string>& state_names() const { return state_names_; }
   const nlohmann::json& provenance() const { return provenance_; }
 
@@ -84,7 +84,7 @@ class TransitionFile {
 
  private:
   files::NetcdfReader reader_;
-  Prior prior_;
+  prior::Prior prior_;
   std::vector<std::string> state_names_;
   nlohmann::json provenance_;
   std::size_t rows_ = 0;

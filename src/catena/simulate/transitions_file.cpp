@@ -8,7 +8,7 @@
 
 #include "catena/core/check.h"
 #include "catena/files/json.h"
-#include "catena/files/netcdf_rows.h"
+#include "catena/files/netcdf/rows.h"
 #include "catena/simulate/transitions.h"
 #include "catena/simulate/transitions_plan.h"
 
@@ -79,7 +79,7 @@ std::size_t chunks_at_a_time(const PreparedPlan& prepared, std::size_t chunk_row
   return (rows + chunk_rows - 1) / chunk_rows;
 }
 
-files::Group header_of(const Prior& prior, const std::vector<std::string>& state_names, const RecordShape& shape,
+files::Group header_of(const prior::Prior& prior, const std::vector<std::string>& state_names, const RecordShape& shape,
                        const nlohmann::json& provenance) {
   files::Group header;
   header.dimensions = {{"parameter", prior.size()}, {"state", state_names.size()}};
@@ -258,7 +258,7 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
     throw FileError(fmt::format("{}: is of another format version than 1 and {}, which this catena reads",
                                 path.string(), newest_version));
   }
-  prior_ = Prior::from_json(path.string(), files::parse_json(text("prior"), path.string()));
+  prior_ = prior::Prior::from_json(path.string(), files::parse_json(text("prior"), path.string()));
   if (reader_.attributes().contains("provenance")) {
     provenance_ = files::parse_json(text("provenance"), path.string());
   } else {

@@ -1,8 +1,8 @@
-/// A built-in simulator: a prior and one transition, with everything else derived. One file per task, one line per task
-/// in registry.cpp; the command line, Python, the tests and the docs find them there.
+/// A built-in simulator: a prior, one transition and, where it is known, the exact likelihood. Each has a room of its
+/// own, the folder that bears its name, and one line in registry.cpp; the command line, Python, the tests and the docs
+/// find it there. Series, data sets and the budget are derived.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,11 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "catena/core/array.h"
 #include "catena/core/config.h"
 #include "catena/core/registry.h"
 #include "catena/simulate/model.h"
 
 namespace catena::tasks {
+
+class SeriesLikelihood;  // likelihood.h
 
 struct Task : simulate::Model {
   std::string name;
@@ -22,11 +25,23 @@ struct Task : simulate::Model {
   int version = 1;  // of the task's code: caches of references depend on it; raised when the distribution changes
 };
 
+/// States that follow each other by steps of one length: what a likelihood is made of.
+struct Run {
+  ConstMatrixView states;
+  double step = 1;         // of the simulator's
+  double first_time = 0;   // t of its first state
+  bool from_start = true;  // that one is x⁰
+};
+
+/// Everything that a task is. A room makes its own by parts::entry_of.
 struct TaskEntry {
   std::string_view name;
   std::string_view help;
   std::vector<FieldInfo> options;
-  Task (*make)(const nlohmann::json& options);
+  std::function<Task(const nlohmann::json& options)> make;
+  /// The exact likelihood of a run; none: it is not known, and the task has no reference.
+  std::function<std::unique_ptr<SeriesLikelihood>(const nlohmann::json& options, const Run& run)> likelihood = nullptr;
+  bool any_step = false;  // the likelihood is known over runs of several steps each, too
 };
 
 /// All tasks.
@@ -34,23 +49,5 @@ const Registry<TaskEntry>& registry();
 
 /// The task of that name; `options` names those that differ from the defaults.
 Task make_task(std::string_view name, const nlohmann::json& options = nlohmann::json::object());
-
-// For the tasks' files: fixed proposals N(0, sd² I) and Unif(low, high)^n; `times` > 0 adds t uniform on 0 … times − 1.
-nlohmann::json normal_proposal(std::size_t states, double sd, std::size_t times = 0);
-nlohmann::json uniform_proposal(std::size_t states, double low, double high);
-
-/// The parts that every task has: N(0, I) on theta_1 … theta_d, states x_1 … x_n or the given names.
-template <class Options, simulate::Stepper S>
-Task make_task_of(std::string_view name, const Options& options, std::size_t parameters,
-                  std::vector<std::string> state_names, S stepper, bool uses_time = false) {
-  Task task;
-  task.name = name;
-  task.options = to_json(options);
-  const auto names = simulate::numbered_names("theta", parameters);
-  task.prior = simulate::Prior::standard(names);
-  task.simulator =
-      simulate::make_simulator(std::string(name), names, std::move(state_names), std::move(stepper), uses_time);
-  return task;
-}
 
 }  // namespace catena::tasks

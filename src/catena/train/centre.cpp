@@ -15,17 +15,17 @@ void copy(ConstBlock from, Block to) {
 
 }  // namespace
 
-ScoreNetworkSettings centre_network() { return {.network = "separable", .width = 32, .layers = 4, .terms = 16}; }
-
-CentreObjective::CentreObjective(const ScoreSettings& settings, const std::vector<const NamedWeights*>& members,
+CentreObjective::CentreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule,
+                                 const ScoreLossSettings& loss, const std::vector<const model::NamedWeights*>& members,
                                  const std::string& source, const TrainingData& data)
-    : levels_(diffusion::schedules().at("train", settings.schedule).schedule, settings.levels, settings.smallest_eta,
-              "precondition"),
+    : levels_(diffusion::schedules().at("train", schedule).schedule, loss.levels, loss.smallest_eta, "precondition"),
       data_(data),
-      score_(record_score(settings.network, data.prior().size(), data.features().size(), nn::Lanes::each())),
-      centre_(record_score(centre_network(), data.prior().size(), data.features().known(), nn::Lanes::each())),
+      score_(model::record_score(network, data.prior().size(), data.features().size(), nn::Lanes::each())),
+      centre_(model::record_score(model::centre_network(), data.prior().size(), data.features().known(),
+                                  nn::Lanes::each())),
       frozen_(score_.graph, largest_block, nn::Purpose::inference()) {
-  for (const NamedWeights* member : members) members_.push_back(flat_weights(score_.graph, *member, source));
+  for (const model::NamedWeights* member : members)
+    members_.push_back(model::flat_weights(score_.graph, *member, source));
   const std::size_t parameters = data.prior().size();
   nn::Graph& graph = centre_.graph;
   target_ = graph.input("target", parameters);

@@ -10,22 +10,21 @@
 
 #include <memory>
 
+#include "catena/model/score/score_model.h"
+#include "catena/model/weights.h"
 #include "catena/nn/workspace_pool.h"
-#include "catena/train/score.h"
-#include "catena/train/weights.h"
+#include "catena/train/score_objective.h"
 
 namespace catena::train {
 
-/// B in the preconditioning of y (score_network.h): the centred network is y − y_B. Separable and small: a mean is a
-/// simpler function than the score.
-ScoreNetworkSettings centre_network();
-
-/// Regression of y's mean given (θ_a, a, x^t): the loss is w²‖y_B − (y − y₀)‖², where y₀ = θ_a (1/m − v/(m (m² + σ²)))
-/// is the y of the prior's score. Of an ensemble, an example is judged by a member that did not train on it, if there
-/// is one: what a network has learned by heart is not its mean elsewhere.
+/// B in the preconditioning of y (model/score/network.h): the centred network is y − y_B. Regression of y's mean given
+/// (θ_a, a, x^t): the loss is w²‖y_B − (y − y₀)‖², where y₀ = θ_a (1/m − v/(m (m² + σ²))) is the y of the prior's
+/// score. Of an ensemble, an example is judged by a member that did not train on it, if there is one: what a network
+/// has learned by heart is not its mean elsewhere.
 class CentreObjective final : public Objective {
  public:
-  CentreObjective(const ScoreSettings& settings, const std::vector<const NamedWeights*>& members,
+  CentreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule,
+                  const ScoreLossSettings& loss, const std::vector<const model::NamedWeights*>& members,
                   const std::string& source, const TrainingData& data);
 
   const nn::Graph& graph() const override { return centre_.graph; }
@@ -40,7 +39,7 @@ class CentreObjective final : public Objective {
 
   NoiseLevels levels_;
   const TrainingData& data_;
-  ScoreGraph score_, centre_;
+  model::ScoreGraph score_, centre_;
   std::vector<AlignedVector<float>> members_;
   mutable nn::WorkspacePool frozen_;
   nn::Value target_, weight_, loss_;

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "catena/core/check.h"
-#include "catena/train/whitening.h"
+#include "catena/model/whitening.h"
 
 namespace catena::train {
 
-Examples::Examples(const simulate::TransitionSet& set, const Features& f, std::size_t begin, std::size_t end)
+Examples::Examples(const simulate::TransitionSet& set, const model::Features& f, std::size_t begin, std::size_t end)
     : parameters(set.z.cols()), features(f.size()), z((end - begin) * set.z.cols()), c((end - begin) * f.size()) {
   for (std::size_t r = begin; r < end; ++r) {
     std::ranges::transform(set.z.row(r), z.begin() + static_cast<std::ptrdiff_t>((r - begin) * parameters),
@@ -37,7 +37,7 @@ void TrainingData::set_up(const simulate::TransitionSet& first, std::size_t rows
   prior_ = first.prior;
   state_names_ = first.state_names;
   provenance_ = first.provenance;
-  features_ = Features(first);
+  features_ = model::Features(first);
   rows_ = rows;
   held_out_rows_ =
       std::clamp<std::size_t>(static_cast<std::size_t>(split.held_out * static_cast<double>(rows)), 2, split.most);
@@ -89,7 +89,7 @@ const Examples& TrainingData::window(std::size_t window) const {
   return current_;
 }
 
-void TrainingData::whiten(std::shared_ptr<const Whitening> whitening) {
+void TrainingData::whiten(std::shared_ptr<const model::Whitening> whitening) {
   CATENA_ASSERT(!whitening_ && whitening);
   whitening_ = std::move(whitening);
   whitening_->apply(current_.c);

@@ -10,14 +10,18 @@
 #include <vector>
 
 #include "catena/core/array.h"
+#include "catena/model/features.h"
 #include "catena/simulate/transitions.h"
-#include "catena/train/features.h"
+
+namespace catena::model {
+class Whitening;
+}
 
 namespace catena::train {
 
 struct Examples {
   Examples() = default;
-  Examples(const simulate::TransitionSet& set, const Features& features, std::size_t begin, std::size_t end);
+  Examples(const simulate::TransitionSet& set, const model::Features& features, std::size_t begin, std::size_t end);
 
   std::size_t size() const { return parameters == 0 ? 0 : z.size() / parameters; }
   const float* z_of(std::size_t i) const { return z.data() + i * parameters; }
@@ -34,8 +38,6 @@ struct Split {
   std::size_t window_rows = 4 << 20;  // rows in memory at a time, of a file
 };
 
-class Whitening;
-
 /// Rows of examples: all of [0, count) but for `skipped` rows from `skip` on.
 struct RowRange {
   std::size_t count = 0, skip = 0, skipped = 0;
@@ -49,10 +51,10 @@ class TrainingData {
   TrainingData(const simulate::TransitionSet& set, const Split& split);
   TrainingData(const std::filesystem::path& path, const Split& split);
 
-  const simulate::Prior& prior() const { return prior_; }
+  const prior::Prior& prior() const { return prior_; }
   const std::vector<std::string>& state_names() const { return state_names_; }
   const nlohmann::json& provenance() const { return provenance_; }
-  const Features& features() const { return features_; }
+  const model::Features& features() const { return features_; }
 
   std::size_t size() const { return rows_; }
   std::size_t training_size() const { return rows_ - held_out_rows_; }
@@ -69,20 +71,20 @@ class TrainingData {
   std::size_t first_held_out(std::size_t fold) const;
 
   /// From now on the increments of all examples are whitened (whitening.h). Once.
-  void whiten(std::shared_ptr<const Whitening> whitening);
+  void whiten(std::shared_ptr<const model::Whitening> whitening);
 
  private:
   void set_up(const simulate::TransitionSet& first, std::size_t rows, const Split& split);
 
-  simulate::Prior prior_;
+  prior::Prior prior_;
   std::vector<std::string> state_names_;
   nlohmann::json provenance_;
-  Features features_;
+  model::Features features_;
   std::size_t rows_ = 0, held_out_rows_ = 0, window_rows_ = 0;
-  std::unique_ptr<simulate::TransitionFile> file_;  // none if everything is in memory
-  std::shared_ptr<const Whitening> whitening_;      // none: increments are standardised alone
-  Examples held_out_;                               // apart if there are several windows
-  mutable Examples current_;                        // all rows if there is one window
+  std::unique_ptr<simulate::TransitionFile> file_;     // none if everything is in memory
+  std::shared_ptr<const model::Whitening> whitening_;  // none: increments are standardised alone
+  Examples held_out_;                                  // apart if there are several windows
+  mutable Examples current_;                           // all rows if there is one window
   mutable std::size_t current_window_ = 0;
 };
 

@@ -21,7 +21,7 @@ std::string label_of(const SearchResult& candidate) {
 
 class Rounds {
  public:
-  Rounds(TrainedModel& model, const DecaySearch& search, const MethodContext& context)
+  Rounds(model::TrainedModel& model, const DecaySearch& search, const MethodContext& context)
       : model_(model), search_(search), context_(context), trial_(search.loop) {
     const bool choice = search.decay == 0 || search.kinds.size() + search.others.size() > 1;
     if (choice) trial_.steps = std::min(search.loop.steps, search.trial_steps);
@@ -70,7 +70,7 @@ class Rounds {
       note_ = "final_held_out_losses";
       train(finalists);
     }
-    TrainedNetwork kept = std::move(model_.networks[name_of(best_)]);
+    model::TrainedNetwork kept = std::move(model_.networks[name_of(best_)]);
     forget();
     model_.networks[network.empty() ? best_.kind : network] = std::move(kept);
     return best_;
@@ -87,7 +87,7 @@ class Rounds {
 
   double loss(const SearchResult& candidate) const { return model_.network(name_of(candidate)).held_out_loss; }
 
-  TrainedModel& model_;
+  model::TrainedModel& model_;
   const DecaySearch& search_;
   const MethodContext& context_;
   LoopSettings trial_;
@@ -103,7 +103,7 @@ LoopSettings with_decay(LoopSettings loop, double decay, std::size_t transitions
   return loop;
 }
 
-SearchResult search_decay(TrainedModel& model, const std::string& network, const DecaySearch& search,
+SearchResult search_decay(model::TrainedModel& model, const std::string& network, const DecaySearch& search,
                           const MethodContext& context) {
   Rounds rounds(model, search, context);
   std::vector<SearchResult> first, second;

@@ -37,7 +37,7 @@ LoopSettings with_decay(LoopSettings loop, double decay, std::size_t transitions
 /// Trains the candidates and adds the best one to the model under the name `network` (empty: that of its kind); the
 /// held-out losses of all of them go to the model's notes. Another kind is kept only if it is better by more than the
 /// noise of a held-out loss.
-SearchResult search_decay(TrainedModel& model, const std::string& network, const DecaySearch& search,
+SearchResult search_decay(model::TrainedModel& model, const std::string& network, const DecaySearch& search,
                           const MethodContext& context);
 
 }  // namespace catena::train

@@ -6,18 +6,18 @@
 namespace catena::train {
 namespace {
 
-DensityShape shape_of(const DensityMap& map, std::size_t parameters, bool blurred) {
-  return map.shape(parameters + (blurred ? blur_features : 0));
+model::DensityShape shape_of(const model::DensityMap& map, std::size_t parameters, bool blurred) {
+  return map.shape(parameters + (blurred ? model::blur_features : 0));
 }
 
 }  // namespace
 
-DensityObjective::DensityObjective(const DensitySettings& settings, DensityMap map, std::size_t parameters,
-                                   std::optional<BlurLevels> blur)
+DensityObjective::DensityObjective(const model::DensitySettings& settings, model::DensityMap map,
+                                   std::size_t parameters, std::optional<BlurLevels> blur)
     : map_(std::move(map)),
       blur_(blur),
       shape_(shape_of(map_, parameters, blur_.has_value())),
-      density_(record_density(settings, shape_)) {}
+      density_(model::record_density(settings, shape_)) {}
 
 /// z itself or, from θ_a = m z + σ ε, ẑ = (1 − τ²) z + τ √(1 − τ²) ε and τ.
 void DensityObjective::fill_parameters(Block z, const BatchPart& part, Stream& stream) const {
@@ -30,21 +30,21 @@ void DensityObjective::fill_parameters(Block z, const BatchPart& part, Stream& s
   thread_local std::vector<double> z_hat;
   place.resize(count);
   epsilon.resize(count * d);
-  row.resize(d + blur_features);
+  row.resize(d + model::blur_features);
   z_hat.resize(d);
   stream.fill_uniform(place);
   stream.fill_normal(epsilon);
   for (std::size_t i = 0; i < count; ++i) {
     const double tau = blur_->at(part, i, place[i]), kept = 1 - tau * tau;
     for (std::size_t f = 0; f < d; ++f) z_hat[f] = kept * part.z(i)[f] + tau * std::sqrt(kept) * epsilon[i * d + f];
-    blur_inputs(z_hat, tau, row);
+    model::blur_inputs(z_hat, tau, row);
     for (std::size_t f = 0; f < row.size(); ++f) z(f, i) = row[f];
   }
 }
 
 void DensityObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const {
   const std::size_t count = part.count();
-  const DensityInputs& inputs = density_.inputs;
+  const model::DensityInputs& inputs = density_.inputs;
   fill_parameters(workspace.value(inputs.z, count), part, stream);
   const Block state = workspace.value(inputs.state, count), v = workspace.value(inputs.v, count);
   const bool atoms = shape_.atoms > 0;
@@ -72,21 +72,23 @@ void DensityObjective::fill(nn::Workspace& workspace, const BatchPart& part, Str
   }
 }
 
-DecaySearch density_search(const DensitySettings& settings, const DensityInputSettings& inputs, double decay,
-                           const LoopSettings& loop, const TrainingData& data, std::optional<BlurLevels> blur) {
+DecaySearch density_search(const model::DensitySettings& settings, const model::DensityInputSettings& inputs,
+                           double decay, const LoopSettings& loop, const TrainingData& data,
+                           std::optional<BlurLevels> blur) {
   const bool any = settings.density == "auto";
   std::vector<std::string> kinds{any ? "gaussian" : settings.density};
   // Whether separable densities are any good for blurred parameters nobody has tried.
-  if (any && !blur && data.features().target() <= most_separable_states) kinds.emplace_back("separable");
+  if (any && !blur && data.features().target() <= model::most_separable_states) kinds.emplace_back("separable");
   return {.kinds = std::move(kinds),
           .others = any ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
           .decay = decay,
           .loop = loop,
           .trial_steps = 8000,
           .objective = [settings, inputs, &data, blur](const std::string& kind) {
-            DensitySettings density = settings;
+            model::DensitySettings density = settings;
             density.density = kind;
-            DensityMap map(data.features(), data.state_names(), inputs, densities().at("train", kind).noise_at_atoms);
+            model::DensityMap map(data.features(), data.state_names(), inputs,
+                                  model::densities().at("train", kind).noise_at_atoms);
             return std::make_unique<DensityObjective>(density, std::move(map), data.prior().size(), blur);
           }};
 }

@@ -5,16 +5,17 @@
 #include <memory>
 #include <optional>
 
-#include "catena/train/blur.h"
+#include "catena/model/density/blur.h"
+#include "catena/model/density/inputs.h"
+#include "catena/train/blur_levels.h"
 #include "catena/train/decay_search.h"
-#include "catena/train/density_inputs.h"
 #include "catena/train/objective.h"
 
 namespace catena::train {
 
 class DensityObjective final : public Objective {
  public:
-  DensityObjective(const DensitySettings& settings, DensityMap map, std::size_t parameters,
+  DensityObjective(const model::DensitySettings& settings, model::DensityMap map, std::size_t parameters,
                    std::optional<BlurLevels> blur = {});
 
   const nn::Graph& graph() const override { return density_.graph; }
@@ -27,15 +28,16 @@ class DensityObjective final : public Objective {
  private:
   void fill_parameters(Block z, const BatchPart& part, Stream& stream) const;
 
-  DensityMap map_;
+  model::DensityMap map_;
   std::optional<BlurLevels> blur_;
-  DensityShape shape_;
-  DensityGraph density_;
+  model::DensityShape shape_;
+  model::DensityGraph density_;
 };
 
 /// The search over densities and weight decays: the density that the settings name or, if that is auto, gaussian and
 /// separable, then mixture. `data` must outlive it.
-DecaySearch density_search(const DensitySettings& settings, const DensityInputSettings& inputs, double decay,
-                           const LoopSettings& loop, const TrainingData& data, std::optional<BlurLevels> blur = {});
+DecaySearch density_search(const model::DensitySettings& settings, const model::DensityInputSettings& inputs,
+                           double decay, const LoopSettings& loop, const TrainingData& data,
+                           std::optional<BlurLevels> blur = {});
 
 }  // namespace catena::train

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "catena/core/check.h"
+#include "catena/train/choose_inputs.h"
 #include "catena/train/decay_search.h"
 #include "catena/train/density_objective.h"
 
@@ -19,10 +20,10 @@ int fnle_steps(std::size_t transitions) {
   return static_cast<int>(std::clamp<double>(0.6 * static_cast<double>(transitions), 8000, 60000));
 }
 
-TrainedModel train_fnle(const MethodContext& context) {
+model::TrainedModel train_fnle(const MethodContext& context) {
   auto settings = from_json<FnleSettings>("train", context.settings);
-  settings.inputs = resolve(settings.inputs, context.data);
-  TrainedModel model = empty_model("fnle", context, to_json(settings));
+  settings.inputs = choose_inputs(settings.inputs, context.data);
+  model::TrainedModel model = empty_model("fnle", context, to_json(settings));
   LoopSettings loop = context.loop;
   if (loop.steps == 0) loop.steps = fnle_steps(context.data.training_size());
   const DecaySearch search = density_search(settings.density, settings.inputs, settings.decay, loop, context.data);
@@ -38,66 +39,6 @@ TrainedModel train_fnle(const MethodContext& context) {
 Method fnle_method() {
   return {"fnle", "densities of single transitions by maximum likelihood", describe_fields<FnleSettings>(), train_fnle,
           /*any_prior=*/true};
-}
-
-namespace {
-
-FnleSettings fnle_settings(const TrainedModel& model) {
-  if (model.method != "fnle") {
-    throw InputError(fmt::format("sample: the method of {} is {}, but must be fnle", model.source, model.method));
-  }
-  return from_json<FnleSettings>(model.source, model.settings);
-}
-
-}  // namespace
-
-DensityModel::DensityModel(const TrainedModel& trained)
-    : model(&trained),
-      settings(fnle_settings(trained)),
-      map(trained.features, trained.state_names, settings.inputs,
-          densities().at(trained.source, settings.density.density).noise_at_atoms),
-      shape(map.shape(trained.prior.size())) {}
-
-Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatrixView x, std::span<const double> times,
-                        const Streams& streams) {
-  check::equal("draw_transitions", "the number of parameters", z.cols, model.shape.parameters);
-  check::equal("draw_transitions", "the number of states", x.cols, model.model->features.condition());
-  check::equal("draw_transitions", "the number of rows of x", x.rows, z.rows);
-  const Features& features = model.model->features;
-  check::that(features.shape().plain(), "draw_transitions", "the model", "one of longer records",
-              "of single transitions");
-  if (features.uses_time()) check::equal("draw_transitions", "the number of times", times.size(), z.rows);
-  const std::size_t rows = z.rows, atoms = model.shape.atoms;
-  Matrix state(rows, model.shape.state_inputs), atom(rows, atoms), keep(rows, x.cols), v(rows, x.cols);
-  std::vector<std::vector<float>> c(rows, std::vector<float>(features.size()));
-  std::vector<float> inputs(model.shape.state_inputs);
-  for (std::size_t r = 0; r < rows; ++r) {
-    features.apply({x.row(r), x.row(r), features.uses_time() ? times[r] : 0}, c[r]);
-    model.map.state(c[r].data(), inputs);
-    std::ranges::copy(inputs, state.row(r).begin());
-    std::ranges::fill(keep.row(r), 1.0);
-  }
-  if (atoms > 0) {
-    Matrix probability(rows, atoms);
-    atom_probabilities(model.shape, model.weights(), model.model->source, z, state, probability);
-    Stream stream = streams.stream("atoms");
-    for (std::size_t r = 0; r < rows; ++r) {
-      for (std::size_t k = 0; k < atoms; ++k) {
-        if (stream.uniform() >= probability(r, k)) continue;
-        const Atom& at = model.map.atoms()[k];
-        atom(r, k) = 1;
-        keep(r, at.state) = 0;
-        v(r, at.state) = model.map.atom_increment(c[r].data(), at);
-      }
-    }
-  }
-  densities()
-      .at("draw_transitions", model.settings.density.density)
-      .draw(model.settings.density, model.shape, model.weights(), model.model->source, {z, state, atom, keep},
-            streams.stream("increments"), v);
-  Matrix next(rows, x.cols);
-  for (std::size_t r = 0; r < rows; ++r) model.map.next_state(c[r].data(), v.row(r), keep.row(r), next.row(r));
-  return next;
 }
 
 }  // namespace catena::train

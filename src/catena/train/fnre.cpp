@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "catena/core/check.h"
+#include "catena/train/choose_inputs.h"
 #include "catena/train/decay_search.h"
 
 namespace catena::train {
@@ -24,11 +25,12 @@ std::vector<std::string> kinds_of(const FnreSettings& settings, std::size_t stat
   check::that(network != "gaussian" || !to_marginal, "train", "loss", settings.loss.loss,
               "contrastive, nce or nce_contrastive for a gaussian network");
   if (network != "auto") return {network};
-  if (to_marginal || states > most_separable_states) return {"separable"};
+  if (to_marginal || states > model::most_separable_states) return {"separable"};
   return {"gaussian", "separable"};
 }
 
-RatioNetworkSettings network_of_kind(RatioNetworkSettings network, const std::string& kind, std::size_t states) {
+model::RatioNetworkSettings network_of_kind(model::RatioNetworkSettings network, const std::string& kind,
+                                            std::size_t states) {
   network.network = kind;
   if (network.gaussian()) network.squares = static_cast<int>(states);
   if (network.squares < 0) network.squares = static_cast<int>(std::min(states, most_squares));
@@ -43,7 +45,7 @@ void choose_atoms(FnreSettings& settings) {
               atoms, separable ? "0 or between 2 and 128" : "0 or one of 2, 4, 8, …, 128 for a joint network");
 }
 
-TrainedModel train_fnre(const MethodContext& context) {
+model::TrainedModel train_fnre(const MethodContext& context) {
   auto settings = from_json<FnreSettings>("train", context.settings);
   if (settings.loss.loss == "auto") {
     settings.loss.loss = settings.network.separable() ? "nce_contrastive" : "contrastive";
@@ -53,8 +55,8 @@ TrainedModel train_fnre(const MethodContext& context) {
   choose_atoms(settings);
   const std::size_t states = context.data.features().target();
   const std::vector<std::string> kinds = kinds_of(settings, states);
-  settings.logarithms = resolve({.logarithms = settings.logarithms}, context.data).logarithms;
-  TrainedModel model = empty_model("fnre", context, to_json(settings));
+  settings.logarithms = choose_inputs({.logarithms = settings.logarithms}, context.data).logarithms;
+  model::TrainedModel model = empty_model("fnre", context, to_json(settings));
   LoopSettings loop = context.loop;
   if (loop.steps == 0) loop.steps = fnre_steps(context.data.training_size());
   LoopSettings whitening = loop;
@@ -64,50 +66,30 @@ TrainedModel train_fnre(const MethodContext& context) {
   const auto objective = [&](const std::string& kind) {
     return std::make_unique<RatioObjective>(
         network_of_kind(settings.network, kind, states), settings.loss,
-        RatioMap(context.data.features(), context.data.state_names(), settings.logarithms),
+        model::RatioMap(context.data.features(), context.data.state_names(), settings.logarithms),
         context.data.prior().size());
   };
   const DecaySearch search{
       .kinds = kinds, .others = {}, .decay = settings.decay, .loop = loop, .trial_steps = 3000, .objective = objective};
-  const SearchResult best = search_decay(model, ratio_name(0), search, context);
+  const SearchResult best = search_decay(model, model::ratio_name(0), search, context);
   settings.network = network_of_kind(settings.network, best.kind, states);
   settings.decay = best.decay;
   const auto member = objective(best.kind);
   const LoopSettings decayed = with_decay(loop, settings.decay, context.data.training_size());
   std::vector<NetworkJob> jobs;
   for (int k = 1; k < settings.ensemble; ++k) {
-    jobs.push_back({ratio_name(k), *member, decayed, static_cast<std::size_t>(k) % context.data.folds()});
+    jobs.push_back({model::ratio_name(k), *member, decayed, static_cast<std::size_t>(k) % context.data.folds()});
   }
   train_networks(model, jobs, context);
   model.settings = to_json(settings);  // with what was chosen
-  model.main_network = ratio_name(0);
+  model.main_network = model::ratio_name(0);
   return model;
-}
-
-FnreSettings fnre_settings(const TrainedModel& model) {
-  if (model.method != "fnre") {
-    throw InputError(fmt::format("sample: the method of {} is {}, but must be fnre", model.source, model.method));
-  }
-  auto settings = from_json<FnreSettings>(model.source, model.settings);
-  if (settings.network.network == "auto" || settings.network.squares < 0) {  // training puts what it chose there
-    throw FileError(fmt::format("{}: the kind of network or its number of squares is not given; train the model again",
-                                model.source));
-  }
-  return settings;
 }
 
 }  // namespace
 
-std::string ratio_name(int member) { return fmt::format("ratio.{}", member); }
-
 Method fnre_method() {
   return {"fnre", "ratios of single transitions by classification", describe_fields<FnreSettings>(), train_fnre};
 }
-
-RatioModel::RatioModel(const TrainedModel& trained)
-    : model(&trained),
-      settings(fnre_settings(trained)),
-      map(trained.features, trained.state_names, settings.logarithms),
-      shape(map.shape(trained.prior.size())) {}
 
 }  // namespace catena::train

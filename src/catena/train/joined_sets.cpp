@@ -7,14 +7,14 @@
 #include <numeric>
 
 #include "catena/core/check.h"
-#include "catena/simulate/around.h"
+#include "catena/prior/around.h"
 
 namespace catena::train {
 namespace {
 
 /// z and prior of the base in place of those around a posterior.
 void go_back_to_base(simulate::TransitionSet& set) {
-  const auto around = simulate::around_of(set.prior);
+  const auto around = prior::around_of(set.prior);
   if (!around) return;
   for (std::size_t r = 0; r < set.size(); ++r) {
     const Eigen::VectorXd z = around->to_base(set.z.row(r));
@@ -37,7 +37,7 @@ void check_same(const simulate::TransitionSet& first, const simulate::Transition
 
 bool needs_joining(const std::vector<std::filesystem::path>& paths, bool any_prior) {
   if (paths.size() > 1) return true;
-  return any_prior && simulate::around_of(simulate::TransitionFile(paths.front()).prior()).has_value();
+  return any_prior && prior::around_of(simulate::TransitionFile(paths.front()).prior()).has_value();
 }
 
 simulate::TransitionSet joined_transitions(const std::vector<std::filesystem::path>& paths, bool any_prior) {

@@ -15,6 +15,7 @@
 #include "catena/core/parallel.h"
 #include "catena/core/progress.h"
 #include "catena/core/random.h"
+#include "catena/model/trained_model.h"
 #include "catena/nn/optimizer.h"
 #include "catena/train/objective.h"
 
@@ -48,14 +49,10 @@ struct CheckpointPlan {
   bool keep = false;    // do not remove it at the end (another phase follows)
 };
 
-struct LearningCurve {
-  std::vector<double> step, train_loss, held_out_loss, seconds;
-};
-
 struct LoopResult {
   Outcome outcome = Outcome::ok;  // ok, time_limit or diverged
   AlignedVector<float> weights;   // those with the best held-out loss
-  LearningCurve curve;
+  model::LearningCurve curve;
   std::int64_t steps = 0;  // done
   std::int64_t best_step = 0;
   double best_loss = 0;

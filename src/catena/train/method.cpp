@@ -1,14 +1,15 @@
 #include "catena/train/method.h"
 
+#include "catena/train/fnbe.h"
 #include "catena/train/fnle.h"
 #include "catena/train/fnre.h"
 #include "catena/train/fnse.h"
-#include "catena/train/whitening.h"
+#include "catena/train/whitening_objective.h"
 
 namespace catena::train {
 
 const Registry<Method>& methods() {
-  static const Registry<Method> registry("method", {fnse_method(), fnle_method(), fnre_method()});
+  static const Registry<Method> registry("method", {fnle_method(), fnre_method(), fnse_method(), fnbe_method()});
   return registry;
 }
 
@@ -23,7 +24,7 @@ std::filesystem::path checkpoint_path(const MethodContext& context, const std::s
 
 }  // namespace
 
-TrainedModel train(std::string_view name, const MethodContext& context) {
+model::TrainedModel train(std::string_view name, const MethodContext& context) {
   const Method& method = methods().at("train", name);
   return method.train(context);
 }
@@ -42,8 +43,8 @@ void remove_checkpoints(const MethodContext& context) {
   }
 }
 
-TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings) {
-  TrainedModel model;
+model::TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings) {
+  model::TrainedModel model;
   model.method = method;
   model.settings = settings;
   model.training = to_json(context.loop);
@@ -71,8 +72,8 @@ class SharedProgress final : public Progress {
   Progress& whole_;
 };
 
-TrainedNetwork train_one(const TrainedModel& model, const NetworkJob& job, const MethodContext& context,
-                         const Parallel& parallel, Progress& progress) {
+model::TrainedNetwork train_one(const model::TrainedModel& model, const NetworkJob& job, const MethodContext& context,
+                                const Parallel& parallel, Progress& progress) {
   CheckpointPlan plan = context.checkpoint;
   plan.path = checkpoint_path(context, job.name);
   plan.keep = !plan.path.empty();
@@ -82,8 +83,8 @@ TrainedNetwork train_one(const TrainedModel& model, const NetworkJob& job, const
                                    {"fold", job.fold},           {"features", model.features.to_json()}};
   LoopResult result = train_loop(job.name, job.objective, context.data, job.fold, job.loop,
                                  context.streams.child("train"), parallel, progress, plan, identity);
-  TrainedNetwork network;
-  network.weights = named_weights(job.objective.graph(), result.weights);
+  model::TrainedNetwork network;
+  network.weights = model::named_weights(job.objective.graph(), result.weights);
   network.curve = std::move(result.curve);
   network.outcome = result.outcome;
   network.steps = result.steps;
@@ -94,8 +95,8 @@ TrainedNetwork train_one(const TrainedModel& model, const NetworkJob& job, const
 
 }  // namespace
 
-void train_networks(TrainedModel& model, const std::vector<NetworkJob>& jobs, const MethodContext& context) {
-  std::vector<TrainedNetwork> networks(jobs.size());
+void train_networks(model::TrainedModel& model, const std::vector<NetworkJob>& jobs, const MethodContext& context) {
+  std::vector<model::TrainedNetwork> networks(jobs.size());
   // A set in windows keeps one window in memory, which loops cannot share.
   const bool together = jobs.size() > 1 && context.parallel.threads() > 1 && context.data.windows() == 1;
   if (!together) {
@@ -115,10 +116,11 @@ void train_networks(TrainedModel& model, const std::vector<NetworkJob>& jobs, co
   for (std::size_t i = 0; i < jobs.size(); ++i) model.networks[jobs[i].name] = std::move(networks[i]);
 }
 
-void train_whitening(TrainedModel& model, const MethodContext& context, const LoopSettings& loop) {
+void train_whitening(model::TrainedModel& model, const MethodContext& context, const LoopSettings& loop) {
   const WhiteningObjective objective(model.features);
   train_networks(model, {{"whitening", objective, loop}}, context);
-  context.data.whiten(std::make_shared<Whitening>(model.network("whitening").weights, model.source, model.features));
+  context.data.whiten(
+      std::make_shared<model::Whitening>(model.network("whitening").weights, model.source, model.features));
 }
 
 }  // namespace catena::train

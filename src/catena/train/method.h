@@ -7,7 +7,8 @@
 
 #include "catena/core/config.h"
 #include "catena/core/registry.h"
-#include "catena/train/model.h"
+#include "catena/model/trained_model.h"
+#include "catena/train/loop.h"
 
 namespace catena::train {
 
@@ -25,7 +26,7 @@ struct Method {
   std::string_view name;
   std::string_view help;
   std::vector<FieldInfo> settings;
-  TrainedModel (*train)(const MethodContext& context);
+  model::TrainedModel (*train)(const MethodContext& context);
   /// What it learns does not depend on how θ was drawn, as a likelihood does not: sets of several rounds go together.
   bool any_prior = false;
 };
@@ -33,13 +34,13 @@ struct Method {
 const Registry<Method>& methods();
 
 /// Trains the named method; `checkpoint.path` is the model's own path, beside which checkpoints are kept.
-TrainedModel train(std::string_view method, const MethodContext& context);
+model::TrainedModel train(std::string_view method, const MethodContext& context);
 
 /// Once the model is written, its networks' checkpoints are of no more use.
 void remove_checkpoints(const MethodContext& context);
 
 /// For the methods' files: the model with everything but its networks.
-TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings);
+model::TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings);
 /// One network to train: its name in the model, what it minimises, how, and which transitions are held out.
 struct NetworkJob {
   std::string name;
@@ -49,8 +50,8 @@ struct NetworkJob {
 };
 /// Trains networks that do not depend on each other, with a checkpoint each, and adds them to the model. Several run at
 /// the same time, each with its share of the threads: they have nothing to wait for.
-void train_networks(TrainedModel& model, const std::vector<NetworkJob>& jobs, const MethodContext& context);
+void train_networks(model::TrainedModel& model, const std::vector<NetworkJob>& jobs, const MethodContext& context);
 /// Trains the model's network "whitening" and whitens the data with it.
-void train_whitening(TrainedModel& model, const MethodContext& context, const LoopSettings& loop);
+void train_whitening(model::TrainedModel& model, const MethodContext& context, const LoopSettings& loop);
 
 }  // namespace catena::train

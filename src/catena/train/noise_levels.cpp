@@ -15,7 +15,7 @@ NoiseLevels::NoiseLevels(const diffusion::Schedule& schedule, const std::string&
     const double u = (static_cast<double>(i) + 0.5) / count;
     const double a = spacing == "uniform" ? schedule.a_min + u * (1 - schedule.a_min)
                                           : schedule.a_at(std::exp(low + u * (high - low)));
-    const Precondition p(schedule, a);
+    const model::Precondition p(schedule, a);
     const double lambda = weight == "sigma" ? schedule.weight(a) : p.v;
     levels_.push_back({.m = static_cast<float>(p.m),
                        .sigma = static_cast<float>(p.sigma),

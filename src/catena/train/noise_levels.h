@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "catena/diffusion/schedule.h"
+#include "catena/model/score/network.h"
 #include "catena/train/objective.h"
-#include "catena/train/score_network.h"
 
 namespace catena::train {
 

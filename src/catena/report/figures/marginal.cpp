@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "catena/report/density.h"
+#include "catena/report/kernel_density.h"
 #include "catena/report/summary.h"
 
 namespace catena::report {

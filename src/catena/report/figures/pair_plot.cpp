@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "catena/report/contour.h"
-#include "catena/report/density.h"
 #include "catena/report/figures/marginal.h"
 #include "catena/report/figures/pairs_shown.h"
+#include "catena/report/kernel_density.h"
 #include "catena/report/summary.h"
 
 namespace catena::report {

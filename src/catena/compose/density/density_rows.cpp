@@ -1,0 +1,26 @@
+#include "catena/compose/density/density_rows.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace catena::compose {
+
+DensityRows density_rows(const model::DensityMap& map, const model::DensityShape& shape, const ObservedSeries& series) {
+  const std::size_t transitions = series.transitions();
+  DensityRows rows{Matrix(transitions, shape.state_inputs), Matrix(transitions, shape.states),
+                   Matrix(transitions, shape.atoms), Matrix(transitions, shape.atoms > 0 ? shape.states : 0)};
+  std::vector<float> c(series.c.cols()), state(rows.state.cols()), v(rows.v.cols()), atom(rows.atom.cols()),
+      keep(rows.keep.cols());
+  for (std::size_t t = 0; t < transitions; ++t) {
+    std::ranges::transform(series.c.row(t), c.begin(), [](double value) { return static_cast<float>(value); });
+    map.state(c.data(), state);
+    map.increment(c.data(), {}, v, atom, keep);
+    std::ranges::copy(state, rows.state.row(t).begin());
+    std::ranges::copy(v, rows.v.row(t).begin());
+    std::ranges::copy(atom, rows.atom.row(t).begin());
+    std::ranges::copy(keep, rows.keep.row(t).begin());
+  }
+  return rows;
+}
+
+}  // namespace catena::compose

@@ -1,0 +1,17 @@
+/// What a density's network sees of a series: a row for each transition (train/density_inputs.h).
+#pragma once
+
+#include "catena/compose/observed_series.h"
+#include "catena/core/array.h"
+#include "catena/model/density/inputs.h"
+
+namespace catena::compose {
+
+struct DensityRows {
+  Matrix state, v;
+  Matrix atom, keep;  // without columns where no coordinate has an atom
+};
+
+DensityRows density_rows(const model::DensityMap& map, const model::DensityShape& shape, const ObservedSeries& series);
+
+}  // namespace catena::compose

@@ -1,0 +1,62 @@
+/// A trained model: the networks' weights by name and everything that is needed to use them, as one safetensors file.
+/// What the networks are is the
+/// business of DensityModel, RatioModel, ScoreModel and BlurredModel; this file only keeps them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "catena/core/outcome.h"
+#include "catena/model/features.h"
+#include "catena/model/weights.h"
+#include "catena/prior/prior.h"
+
+namespace catena::model {
+
+struct LearningCurve {
+  std::vector<double> step, train_loss, held_out_loss, seconds;
+};
+
+struct TrainedNetwork {
+  NamedWeights weights;
+  LearningCurve curve;
+  Outcome outcome = Outcome::ok;
+  std::int64_t steps = 0, best_step = 0;
+  double held_out_loss = 0;
+};
+
+std::size_t weight_count(const TrainedNetwork& network);
+
+struct TrainedModel {
+  std::string method;
+  nlohmann::json settings;  // of the method, all of them
+  nlohmann::json training;  // of the loop, all of them
+  std::uint64_t seed = 0;
+  prior::Prior prior;
+  std::vector<std::string> state_names;
+  Features features;
+  nlohmann::json provenance;                        // of the transitions
+  nlohmann::json notes = nlohmann::json::object();  // what the method found out on the way
+  std::map<std::string, TrainedNetwork> networks;   // "score", "gaussian", …
+  std::string main_network;                         // whose learning curve a report shows
+  std::string source = "the model";                 // its file, for sentences
+
+  const TrainedNetwork& network(const std::string& name) const;
+  /// Itself. Throws InputError if it is of another method.
+  const TrainedModel& of_method(std::string_view name) const;
+  /// What its networks see of transitions whose standardised features are the rows of c: c, or c whitened.
+  void whiten(std::span<float> c) const;
+};
+
+void write_model(const std::filesystem::path& path, const TrainedModel& model);
+TrainedModel read_model(const std::filesystem::path& path);
+
+/// The same without a file: what Python pickles.
+std::string model_bytes(const TrainedModel& model);
+TrainedModel parse_model(std::string_view bytes, const std::string& source);
+
+}  // namespace catena::model

@@ -1,0 +1,307 @@
+// A round runs all chains with a fixed kernel and is examined. Chains that agree but have too few effective draws go
+// on; chains that disagree have been a warm-up: the kernel learns from their points and a round of twice the length
+// begins anew. Chains that disagree as much in the longer round as in the one before are stuck, in modes mostly: with
+// kernel = auto, parallel tempering takes over.
+//
+// Draws are kept with a stride that doubles until every second kept draw is effective. R-hat of chains of n kept draws
+// is about 1 + (τ − 1)/(2n) where all is well, τ their autocorrelation time, so draws that are nearly independent let
+// many short chains show that they agree.
+
+#include "catena/sample/mcmc/chains.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "catena/core/check.h"
+#include "catena/core/stopwatch.h"
+#include "catena/sample/mcmc/kernels/cloud_proposals.h"
+#include "catena/sample/mcmc/start/long_start.h"
+
+namespace catena::sample {
+
+namespace {
+
+constexpr double worth_keeping = 1.05;  // R-hat below which a round is continued rather than begun anew
+
+struct Round {
+  double r_hat = 1;
+  double ess = 0;
+};
+
+/// Up to this dimension independent proposals are accepted often enough to beat gradients: `catena bench --only mcmc`.
+constexpr std::size_t few_dimensions = 10;
+
+/// From so many transitions on a density costs more than the surrogate's steps for one: `catena bench --only fnle`.
+constexpr std::size_t many_terms = 500;
+
+std::string automatic(const Target& target) {
+  if (target.dimension() <= few_dimensions) {
+    return target.costs_grow() && target.terms() >= many_terms ? "delayed" : "cloud";
+  }
+  return target.has_gradient() ? "hmc" : "slice";
+}
+
+class Run {
+ public:
+  Run(const Target& target, std::size_t draws, const McmcSettings& settings, const Streams& streams,
+      const Parallel& parallel, Progress& progress)
+      : target_(target),
+        draws_(draws),
+        settings_(settings),
+        streams_(streams),
+        parallel_(parallel),
+        progress_(progress),
+        wanted_ess_(std::max(settings.least_ess, settings.ess_per_draw * static_cast<double>(draws))) {}
+
+  McmcDraws operator()() {
+    const Stopwatch watch;
+    info().chains = static_cast<std::size_t>(settings_.chains);
+    find_start();
+    info().outcome = start_.outcome;
+    before_steps_ = static_cast<double>(target_.counts().evaluations);
+    if (start_.outcome == Outcome::ok) sample();
+    info().evaluations = target_.counts().evaluations;
+    info().gradients = target_.counts().gradients;
+    info().not_finite = target_.counts().not_finite;
+    info().seconds = watch.seconds();
+    return std::move(result_);
+  }
+
+ private:
+  McmcInfo& info() { return result_.info; }
+  const McmcInfo& info() const { return result_.info; }
+  Traces& traces() { return result_.traces; }
+  std::size_t kept() const { return result_.traces[0].cols(); }
+
+  /// `cloud` learns from them, and the pieces of a bent posterior take more points the more dimensions they have:
+  /// linear_sde (two thin arcs in eight dimensions, T = 100) mixed by `cloud` after 4,096 of them in a minute and a
+  /// half, and not in three after 400.
+  std::size_t population() const {
+    if (settings_.population > 0) return static_cast<std::size_t>(settings_.population);
+    const bool many_pieces = target_.dimension() > 5 && target_.dimension() <= few_dimensions;
+    return many_pieces ? 512 * target_.dimension() : 400;
+  }
+
+  void find_start() {
+    const auto some = static_cast<std::size_t>(settings_.thin_start);
+    const bool is_long = some > 0 && target_.terms() >= 4 * some && target_.has_gradient();
+    if (const auto thinned = is_long && settings_.kernel != "tempering" ? target_.thinned(some) : nullptr) {
+      const CountedTarget counted(*thinned);
+      start_ = long_start(target_, counted, population(), settings_.moves, streams_.child("start"), progress_);
+      info().thinned_evaluations = counted.counts().evaluations;
+      if (start_.outcome == Outcome::ok) return;
+    }
+    temper();
+  }
+
+  /// The whole way from the prior, which tempering needs.
+  void temper() {
+    start_ = temper_start(target_, population(), settings_.moves, streams_.child("start"), progress_);
+    info().temperatures = start_.betas.size() - 1;
+  }
+
+  void sample() {
+    use_kernel(settings_.kernel == "auto" ? automatic(target_) : settings_.kernel);
+    std::size_t length = first_length();
+    Round last;
+    for (int failures = 0;;) {
+      run(std::min(length, affordable_steps()));
+      const Round round = examine();
+      if (round.r_hat <= settings_.largest_r_hat && round.ess >= wanted_ess_) break;
+      if (info().steps >= static_cast<std::size_t>(settings_.most_steps) || affordable_steps() == least_steps) {
+        info().outcome = Outcome::not_mixed;
+        break;
+      }
+      const std::size_t done = kept() * info().stride;
+      if (round.r_hat <= worth_keeping) {
+        // As many steps more as the effective draws so far promise to be enough, at most as many again.
+        const double missing = wanted_ess_ / round.ess - 1;
+        const double share = round.r_hat > settings_.largest_r_hat ? 1 : std::clamp(1.1 * missing, 0.1, 1.0);
+        length = static_cast<std::size_t>(std::ceil(share * static_cast<double>(done)));
+        continue;
+      }
+      const auto excess = [](double r_hat) { return r_hat * r_hat - 1; };
+      const bool stuck = failures > 0 && excess(round.r_hat) > 0.7 * excess(last.r_hat);
+      last = round;
+      ++failures;
+      if (stuck && settings_.kernel == "auto" && info().kernel != "tempering") {
+        failures = 0;
+        if (info().temperatures == 0) temper();
+        use_kernel("tempering");
+        length = first_length();
+      } else {
+        kernel_->learn(thin(traces(), std::min(largest_cloud, kept() * info().chains)));
+        warm_up(warm_up_steps() / 2);
+        forget();
+        length = 2 * done;
+      }
+    }
+    result_.z = thin(traces(), draws_);
+  }
+
+  /// How many more steps most_evaluations allows, by what steps have cost so far; at least so many as can be examined.
+  static constexpr std::size_t least_steps = 8;
+  std::size_t affordable_steps() const {
+    if (settings_.most_evaluations == 0) return std::numeric_limits<std::size_t>::max();
+    const auto used = static_cast<double>(target_.counts().evaluations);
+    const double left = static_cast<double>(settings_.most_evaluations) - used;
+    const double cost = (used - before_steps_) / static_cast<double>(std::max<std::size_t>(info().steps, 1));
+    return std::max(least_steps, static_cast<std::size_t>(std::max(0.0, left) / std::max(cost, 1.0)));
+  }
+
+  /// All chains teach the kernel together, so one alone needs more steps; a step size takes some dozens in any case.
+  int warm_up_steps() const {
+    const int enough = kernels().at("sample", info().kernel).warm_up;
+    return settings_.warm_up >= 0 ? settings_.warm_up : enough + 1000 * enough / (64 * settings_.chains);
+  }
+
+  std::size_t first_length() const {
+    const double least = std::max(wanted_ess_, static_cast<double>(draws_)) / settings_.chains;
+    return std::max(static_cast<std::size_t>(settings_.round), static_cast<std::size_t>(std::ceil(least)));
+  }
+
+  void forget() {
+    result_.traces.assign(target_.dimension(), Matrix());
+    info().stride = 1;
+    info().divergences = 0;
+    accepted_ = kept_steps_ = 0;
+  }
+
+  /// Chains at points of the start, and a kernel that is warmed up on them.
+  void use_kernel(const std::string& name) {
+    const KernelEntry& entry = kernels().at("sample", name);
+    check::that(!entry.needs_gradient || target_.has_gradient(), "sample", "kernel", name,
+                "one that needs no gradient, since the target has none");
+    check::at_least("sample", "chains", info().chains, entry.least_chains);
+    info().kernel = name;
+    kernel_ = entry.make({.dimension = target_.dimension(),
+                          .chains = info().chains,
+                          .dense = settings_.dense,
+                          .tree_depth = settings_.tree_depth,
+                          .tempered_kernel = settings_.tempered_kernel,
+                          .start = &start_,
+                          .streams = streams_.child(name)});
+    chains_ = Chains{pick(start_.points.back(), info().chains), {}, {}, {}};
+    for (std::size_t c = 0; c < info().chains; ++c) chains_.streams.push_back(streams_.stream(name, c));
+    kernel_->learn(start_.points.back());
+    kernel_->init(target_, chains_);
+    warm_up(warm_up_steps());
+    forget();
+  }
+
+  /// Windows of 1/8, 1/8, 1/4 and 1/2 of the steps; the last adapts the step size to what the others taught.
+  void warm_up(int steps) {
+    progress_.start(fmt::format("warming up {}", info().kernel), "steps", static_cast<std::uint64_t>(steps));
+    for (int step = 1; step <= steps; ++step) {
+      kernel_->adapt(chains_, kernel_->step(target_, chains_));
+      if (step == steps / 8 || step == steps / 4 || step == steps / 2) kernel_->end_window();
+      progress_.advance(1);
+    }
+    kernel_->freeze();
+    info().step_size = kernel_->step_size();
+    info().steps += static_cast<std::size_t>(steps);
+    progress_.finish();
+  }
+
+  /// Whole strides that fit into `length` steps and one more, added to the traces.
+  void run(std::size_t length) {
+    const std::size_t stride = info().stride, more = (length + stride - 1) / stride;
+    const std::size_t before = kept();
+    for (Matrix& trace : traces()) {
+      Matrix longer(info().chains, before + more);
+      for (std::size_t c = 0; before > 0 && c < info().chains; ++c) {
+        std::ranges::copy(trace.row(c), longer.row(c).begin());
+      }
+      trace = std::move(longer);
+    }
+    progress_.start(fmt::format("sampling by {}", info().kernel), "steps", more * stride);
+    for (std::size_t k = 0; k < more; ++k) {
+      for (std::size_t s = 0; s < stride; ++s) {
+        const StepInfo step = kernel_->step(target_, chains_);
+        info().divergences += step.divergences;
+        accepted_ += step.acceptance;
+        progress_.advance(1);
+      }
+      for (std::size_t i = 0; i < traces().size(); ++i) {
+        for (std::size_t c = 0; c < info().chains; ++c) traces()[i](c, before + k) = chains_.z(c, i);
+      }
+    }
+    kept_steps_ += static_cast<double>(more * stride);
+    info().steps += more * stride;
+    info().acceptance = accepted_ / kept_steps_;
+    progress_.finish();
+  }
+
+  /// The health of the traces, after thinning them as far as they allow.
+  Round examine() {
+    const std::size_t per_chain = (draws_ + info().chains - 1) / info().chains;
+    const std::size_t fewest = 2 * std::max<std::size_t>(per_chain, 16);
+    const auto size = [&] { return static_cast<double>(kept() * info().chains); };
+    // A chain's trace must stay of a size to be examined, whatever its length.
+    constexpr std::size_t longest = 8192;
+    while (kept() > longest) halve();
+    Round round;
+    for (;;) {
+      info().health = health_of(traces(), parallel_);
+      const ChainHealth health = worst(info().health);
+      round = {health.r_hat, std::min(health.bulk_ess, health.tail_ess)};
+      if (kept() < fewest || 2 * round.ess > size()) break;
+      halve();
+    }
+    progress_.note(fmt::format("R-hat {:.3f}, ESS {:.0f}", round.r_hat, round.ess));
+    return round;
+  }
+
+  void halve() {
+    for (Matrix& trace : traces()) {
+      Matrix shorter(trace.rows(), trace.cols() / 2);
+      for (std::size_t c = 0; c < trace.rows(); ++c) {
+        for (std::size_t k = 0; k < shorter.cols(); ++k) shorter(c, k) = trace(c, 2 * k + 1);
+      }
+      trace = std::move(shorter);
+    }
+    info().stride *= 2;
+  }
+
+  CountedTarget target_;
+  std::size_t draws_;
+  const McmcSettings& settings_;
+  const Streams& streams_;
+  const Parallel& parallel_;
+  Progress& progress_;
+  double wanted_ess_;
+  Start start_;
+  Chains chains_;
+  std::unique_ptr<Kernel> kernel_;
+  McmcDraws result_;
+  double accepted_ = 0, kept_steps_ = 0;
+  double before_steps_ = 0;  // evaluations by the start
+};
+
+}  // namespace
+
+std::vector<std::string> kernel_choices() {
+  std::vector<std::string> names = kernels().names();
+  names.emplace_back("auto");
+  return names;
+}
+
+std::vector<std::string> tempered_kernel_choices() {
+  std::vector<std::string> names;
+  for (const KernelEntry& entry : kernels()) {
+    if (!entry.needs_gradient && entry.name != "tempering") names.emplace_back(entry.name);
+  }
+  return names;
+}
+
+McmcDraws mcmc_sample(const Target& target, std::size_t draws, const McmcSettings& settings, const Streams& streams,
+                      const Parallel& parallel, Progress& progress) {
+  check_config("sample", settings);
+  check::at_least("sample", "draws", draws, std::size_t{1});
+  check::that(settings.population == 0 || settings.population >= 16, "sample", "population", settings.population,
+              "0 or at least 16");
+  return Run(target, draws, settings, streams, parallel, progress)();
+}
+
+}  // namespace catena::sample

@@ -1,0 +1,29 @@
+/// Draws from models that have local scores (fnse, fnbe): local precisions, composition by a rule, a diffusion sampler.
+#pragma once
+
+#include "catena/compose/rule.h"
+#include "catena/sample/diffusion/sample.h"
+#include "catena/sample/posterior.h"
+
+namespace catena::sample {
+
+struct ScorePosteriorSettings {
+  std::string rule = "gauss";
+  std::string precisions = "amortised";
+  compose::RuleSettings compose;
+  SampleSettings sample;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.rule, "rule", "how local scores are composed", one_of(compose::rules().names()));
+    visit(c.precisions, "precisions", "local precisions: the model's amortised Gaussian, or sampled as in the paper",
+          one_of({"amortised", "sampled", "sampled_full"}));
+    compose::RuleSettings::fields(c.compose, visit);
+    SampleSettings::fields(c.sample, visit);
+  }
+};
+
+PosteriorSampler fnse_posterior_sampler();
+PosteriorSampler fnbe_posterior_sampler();
+
+}  // namespace catena::sample

@@ -1,0 +1,86 @@
+#include "catena/tasks/ar/ar.h"
+
+#include "catena/core/check.h"
+#include "catena/tasks/exact/normal.h"
+#include "catena/tasks/likelihood.h"
+#include "catena/tasks/parts/make.h"
+
+namespace catena::tasks::ar {
+
+namespace {
+
+void step(const simulate::StepInput& input, Stream& stream, StateBlock next) {
+  stream.fill_normal({next.feature(0), next.lanes});
+  for (std::size_t j = 0; j < input.theta.features; ++j) {
+    for (std::size_t l = 0; l < next.lanes; ++l) next(0, l) += scale * input.theta(j, l) * input.state(j, l);
+  }
+}
+
+/// x^(t+1) | x^t, …, x^(t−m+1) ~ N(s θ·w_t, 1) with w_t = (x^t, …, x^(t−m+1)): a linear regression, whose posterior is
+/// conjugate: precision I + s² Σ_t w_t w_tᵀ.
+class Likelihood final : public SeriesLikelihood {
+ public:
+  Likelihood(std::size_t order, ConstMatrixView series)
+      : windows_(static_cast<Eigen::Index>(series.rows - order), static_cast<Eigen::Index>(order)),
+        next_(static_cast<Eigen::Index>(series.rows - order)) {
+    for (std::size_t t = 0; t + order < series.rows; ++t) {
+      const auto row = static_cast<Eigen::Index>(t);
+      next_[row] = series(t + order, 0);
+      for (std::size_t j = 0; j < order; ++j) {
+        windows_(row, static_cast<Eigen::Index>(j)) = scale * series(t + order - 1 - j, 0);
+      }
+    }
+  }
+
+  std::size_t parameters() const override { return static_cast<std::size_t>(windows_.cols()); }
+  std::size_t transitions() const override { return static_cast<std::size_t>(next_.size()); }
+
+  void log_transitions(std::span<const double> theta, std::span<const double>, std::span<double> out) const override {
+    const Eigen::Map<const Eigen::VectorXd> coefficients(theta.data(), windows_.cols());
+    for (Eigen::Index t = 0; t < next_.size(); ++t) {
+      const double residual = next_[t] - windows_.row(t).dot(coefficients);
+      out[static_cast<std::size_t>(t)] = -0.5 * residual * residual - exact::log_sqrt_2pi;
+    }
+  }
+
+  std::optional<NormalPosterior> closed_form_posterior() const override {
+    const auto d = windows_.cols();
+    const Eigen::MatrixXd precision = Eigen::MatrixXd::Identity(d, d) + windows_.transpose() * windows_;
+    const Eigen::MatrixXd covariance = precision.llt().solve(Eigen::MatrixXd::Identity(d, d));
+    return NormalPosterior{covariance * (windows_.transpose() * next_), covariance};
+  }
+
+ private:
+  Eigen::MatrixXd windows_;  // s w_t
+  Eigen::VectorXd next_;
+};
+
+}  // namespace
+
+std::unique_ptr<SeriesLikelihood> likelihood(const Options& options, ConstMatrixView series) {
+  const auto order = static_cast<std::size_t>(options.order);
+  check::that(series.rows > order, "ar", "the number of states in the series", series.rows,
+              fmt::format("at least {}: {} to start from and one transition", order + 1, order));
+  check::equal("ar", "the number of columns of the series", series.cols, std::size_t{1});
+  for (std::size_t t = 0; t < series.rows; ++t) check::all_finite("ar", fmt::format("series[{}]", t), series.row(t));
+  return std::make_unique<Likelihood>(order, series);
+}
+
+Task make(const Options& options) {
+  check_config("ar", options);
+  const auto order = static_cast<std::size_t>(options.order);
+  Task task = parts::make_task_of("ar", options, order, {"x"}, step);
+  task.simulator.order = order;
+  std::vector<double> start(order, 0.0);
+  start.front() = 1;  // the latest: with zeros alone the first transition would say nothing
+  task.initial_state = simulate::fixed_state(std::move(start));
+  task.proposal = parts::normal_proposal(1, options.proposal_sd);
+  return task;
+}
+
+TaskEntry entry() {
+  return parts::entry_of("ar", "an autoregression of order m, its coefficients unknown", make,
+                         [](const Options& options, const Run& run) { return likelihood(options, run.states); });
+}
+
+}  // namespace catena::tasks::ar

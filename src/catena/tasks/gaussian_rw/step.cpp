@@ -1,0 +1,42 @@
+// x' = c x + θ + ε, ε ~ N(0, I).
+
+#include "catena/tasks/gaussian_rw/gaussian_rw.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "catena/tasks/gaussian_rw/step.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once per instruction set
+// clang-format off: after foreach_target
+#include "catena/tasks/parts/lanes-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace catena::tasks::gaussian_rw::HWY_NAMESPACE {
+
+using namespace parts::HWY_NAMESPACE;
+
+void Step(const simulate::StepInput& input, Stream& stream, StateBlock next) {
+  const Tag d;
+  const V decay = hn::Set(d, coefficient);
+  for (std::size_t i = 0; i < next.features; ++i) {
+    stream.fill_normal({next.feature(i), next.lanes});
+    for (std::size_t l = 0; l < next.lanes; l += hn::Lanes(d)) {
+      const V drift = hn::MulAdd(decay, load(input.state, i, l), load(input.theta, i, l));
+      store(hn::Add(drift, load(next, i, l)), next, i, l);
+    }
+  }
+}
+
+}  // namespace catena::tasks::gaussian_rw::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace catena::tasks::gaussian_rw {
+
+HWY_EXPORT(Step);
+
+void step(const simulate::StepInput& input, Stream& stream, StateBlock next) {
+  HWY_DYNAMIC_DISPATCH(Step)(input, stream, next);
+}
+
+}  // namespace catena::tasks::gaussian_rw
+#endif

@@ -1,0 +1,27 @@
+#include "catena/tasks/parts/make.h"
+
+#include "catena/prior/prior.h"
+
+namespace catena::tasks::parts {
+
+namespace {
+
+nlohmann::json fixed_proposal(std::size_t states, const prior::FactorPtr& factor, std::size_t times) {
+  prior::Prior distribution;
+  for (const std::string& name : simulate::numbered_names("x", states)) distribution.add({name}, factor);
+  nlohmann::json json = {{"proposal", "fixed"}, {"states", distribution.to_json()}};
+  if (times > 0) json["times"] = times;
+  return json;
+}
+
+}  // namespace
+
+nlohmann::json normal_proposal(std::size_t states, double sd, std::size_t times) {
+  return fixed_proposal(states, prior::normal(0, sd), times);
+}
+
+nlohmann::json uniform_proposal(std::size_t states, double low, double high) {
+  return fixed_proposal(states, prior::uniform(low, high), 0);
+}
+
+}  // namespace catena::tasks::parts

@@ -1,0 +1,25 @@
+#include "catena/tasks/sir/sir.h"
+
+#include "catena/tasks/parts/make.h"
+
+namespace catena::tasks::sir {
+
+Task make(const Options& options) {
+  check_config("sir", options);
+  Task task = parts::make_task_of("sir", options, 2, {"susceptible", "infected", "recovered"}, step);
+  task.initial_state = [](Stream& stream, std::span<double> state) {
+    state[0] = 2.5 + 2.5 * stream.uniform();  // S ~ U(2.5, 5)
+    state[1] = 2.5 * stream.uniform();        // I ~ U(0, 2.5)
+    state[2] = 0;
+  };
+  task.proposal = parts::uniform_proposal(3, 0, options.proposal_width);
+  task.predictive = {{"series", 100}, {"length", 50}, {"noise", 0.3}, {"non_negative", true}};
+  return task;
+}
+
+TaskEntry entry() {
+  return parts::entry_of("sir", "susceptible, infected, recovered: two rates", make,
+                         [](const Options&, const Run& run) { return likelihood(run.states); });
+}
+
+}  // namespace catena::tasks::sir

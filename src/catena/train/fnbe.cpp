@@ -1,0 +1,50 @@
+#include "catena/train/fnbe.h"
+
+#include <algorithm>
+
+#include "catena/train/choose_inputs.h"
+#include "catena/train/decay_search.h"
+#include "catena/train/density_objective.h"
+#include "catena/train/local_gaussian_objective.h"
+
+namespace catena::train {
+namespace {
+
+/// One recipe for all tasks, found on observations and seeds that no table uses (docs/fnse.md).
+int fnbe_steps(std::size_t transitions) { return transitions < 30000 ? 8000 : 30000; }
+
+/// Blurs (σ/m, in prior standard deviations) below the first are none to a network, and above the second a transition
+/// says next to nothing: τ = 0.98 already.
+constexpr double smallest_blur = 0.003, largest_blur = 5;
+
+model::TrainedModel train_fnbe(const MethodContext& context) {
+  auto settings = from_json<FnbeSettings>("train", context.settings);
+  settings.inputs = choose_inputs(settings.inputs, context.data);
+  model::TrainedModel model = empty_model("fnbe", context, to_json(settings));
+  const diffusion::Schedule& schedule = diffusion::schedules().at("train", settings.schedule).schedule;
+  const BlurLevels blur{smallest_blur, std::min(largest_blur, schedule.eta(1))};
+  LoopSettings loop = context.loop;
+  if (loop.steps == 0) loop.steps = fnbe_steps(context.data.size());
+  const DecaySearch search =
+      density_search(settings.density, settings.inputs, settings.decay, loop, context.data, blur);
+  const SearchResult best = search_decay(model, model::likelihood_network, search, context);
+  settings.density.density = best.kind;
+  settings.decay = best.decay;
+
+  loop.steps = std::min(loop.steps, 4000);  // a small network is quickly learned
+  const LocalGaussianObjective local(settings.gaussian_width, context.data.prior().size(),
+                                     context.data.features().size());
+  train_networks(model, {{"gaussian", local, loop}}, context);
+  model.settings = to_json(settings);
+  model.main_network = model::likelihood_network;
+  return model;
+}
+
+}  // namespace
+
+Method fnbe_method() {
+  return {"fnbe", "scores of single transitions as gradients of a likelihood with blurred parameters",
+          describe_fields<FnbeSettings>(), train_fnbe};
+}
+
+}  // namespace catena::train

@@ -1,0 +1,63 @@
+/// FNSE's local estimator: denoising score matching on single transitions (paper section 3.1; docs/refs.bib:
+/// vincent2011, gloeckler2025), with λ applied to every sample,
+///
+///   L = E_{θ, c, a, ε} λ(a) ‖ s(mθ + σε, a, c) + ε/σ ‖².
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "catena/core/config.h"
+#include "catena/diffusion/schedule.h"
+#include "catena/model/score/network.h"
+#include "catena/train/noise_levels.h"
+#include "catena/train/objective.h"
+
+namespace catena::train {
+
+struct ScoreLossSettings {
+  std::string levels = "uniform";
+  double smallest_eta = 0.01;
+  std::string weight = "sigma";
+  std::string pairing = "none";
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.levels, "levels", "how training draws a: uniform on [a_min, 1] (paper), or ln(sigma/m) uniform",
+          one_of({"uniform", "log"}));
+    visit(c.smallest_eta, "smallest_eta", "smallest sigma/m that training draws with levels = log", positive());
+    visit(c.weight, "weight",
+          "lambda(a): sigma = max(sigma^2, 0.01) (paper), precondition = v(a), which weighs errors of y evenly",
+          one_of({"sigma", "precondition"}));
+    visit(c.pairing, "pairing",
+          "two lanes per transition against noise: antithetic (both signs of epsilon) or control_variate (paper)",
+          one_of({"none", "antithetic", "control_variate"}));
+  }
+};
+
+/// The loss without its constant λ‖ε‖²/σ²: with s = (m y − θ_a)/v and e = y − θ_a/m, λ(‖s‖² + 2 s·ε/σ) is
+///
+///   ‖w e‖² + g·e,   w² = λ m²/v²,   g = 2 (λ/σ)(m/v) ε.
+///
+/// At small a the second term is nearly all noise. Two lanes per transition take most of it away: `antithetic` has ε in
+/// one and −ε in the other, `control_variate` has w = 0, −g and θ_a = mθ in the other, which has mean zero.
+class ScoreObjective final : public Objective {
+ public:
+  ScoreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule, const ScoreLossSettings& loss,
+                 std::size_t parameters, std::size_t features);
+
+  const nn::Graph& graph() const override { return score_.graph; }
+  nn::Value loss() const override { return loss_; }
+  std::size_t lanes_per_example() const override { return pairing_ == Pairing::none ? 1 : 2; }
+  void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const override;
+
+ private:
+  enum class Pairing { none, antithetic, control_variate };
+  model::ScoreGraph score_;
+  nn::Value origin_, weight_, linear_, loss_;
+  Pairing pairing_;
+  NoiseLevels levels_;
+};
+
+}  // namespace catena::train
