@@ -7,7 +7,7 @@
 #include "catena/compose/scores/score_source.h"
 #include "catena/core/check.h"
 #include "catena/model/local_gaussian.h"
-#include "catena/nn/products.h"
+#include "catena/nn/kernels/products.h"
 #include "catena/nn/rows.h"
 #include "catena/nn/workspace_pool.h"
 
