@@ -19,6 +19,7 @@ const Registry<Operation>& operations() {
                                                              ops::tanh(),
                                                              ops::sigmoid(),
                                                              ops::softplus(),
+                                                             ops::relu(),
                                                              ops::exp(),
                                                              ops::log(),
                                                              ops::layer_norm(),
