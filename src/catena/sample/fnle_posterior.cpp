@@ -27,11 +27,7 @@ PosteriorDraws draw_fnle(const PosteriorRequest& request, const compose::Observe
 }  // namespace
 
 PosteriorSampler fnle_posterior_sampler() {
-  return {.name = "fnle",
-          .settings = describe_fields<McmcSettings>(),
-          .draw = draw_fnle,
-          .joins = true,
-          .target = fnle_target};
+  return {.name = "fnle", .settings = mcmc_fields(), .draw = draw_fnle, .joins = true, .target = fnle_target};
 }
 
 }  // namespace catena::sample

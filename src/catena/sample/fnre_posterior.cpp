@@ -28,11 +28,7 @@ PosteriorDraws draw_fnre(const PosteriorRequest& request, const compose::Observe
 }  // namespace
 
 PosteriorSampler fnre_posterior_sampler() {
-  return {.name = "fnre",
-          .settings = describe_fields<McmcSettings>(),
-          .draw = draw_fnre,
-          .joins = true,
-          .target = fnre_target};
+  return {.name = "fnre", .settings = mcmc_fields(), .draw = draw_fnre, .joins = true, .target = fnre_target};
 }
 
 }  // namespace catena::sample
