@@ -205,6 +205,7 @@ std::vector<OperationCase> operation_cases() {
       activation("tanh", [](Z x) { return std::tanh(x); }),
       activation("sigmoid", [](Z x) { return 1.0 / (1.0 + std::exp(-x)); }),
       activation("softplus", [](Z x) { return std::log(1.0 + std::exp(x)); }),
+      activation("relu", [](Z x) { return x.real() > 0 ? x : Z(0); }),
       activation("exp", [](Z x) { return std::exp(x); }),
       {"log", {{5}}, {}, {}, [](const Operands& o) { return map(o.inputs[0], [](Z x) { return std::log(x); }); }, true},
       {"layer_norm",

@@ -34,7 +34,7 @@ PosteriorDraws draw_fnle_sums(const PosteriorRequest& request, const compose::Se
 
 PosteriorSampler fnle_posterior_sampler() {
   return {.name = "fnle",
-          .settings = describe_fields<McmcSettings>(),
+          .settings = mcmc_fields(),
           .draw = draw_fnle,
           .draw_sums = draw_fnle_sums,
           .joins = true,

@@ -36,7 +36,7 @@ PosteriorDraws draw_fnre_sums(const PosteriorRequest& request, const compose::Se
 
 PosteriorSampler fnre_posterior_sampler() {
   return {.name = "fnre",
-          .settings = describe_fields<McmcSettings>(),
+          .settings = mcmc_fields(),
           .draw = draw_fnre,
           .draw_sums = draw_fnre_sums,
           .joins = true,

@@ -49,6 +49,8 @@ HWY_INLINE void with_activation(Activation f, Body body) {
       return body(Sigmoid());
     case Activation::softplus:
       return body(Softplus());
+    case Activation::relu:
+      return body(Relu());
     case Activation::exp:
       return body(Exp());
     case Activation::log:

@@ -64,6 +64,7 @@ Operation silu() { return entry<Activation::silu>("silu", "y = x/(1 + e^−x)");
 Operation tanh() { return entry<Activation::tanh>("tanh", "y = tanh x"); }
 Operation sigmoid() { return entry<Activation::sigmoid>("sigmoid", "y = 1/(1 + e^−x)"); }
 Operation softplus() { return entry<Activation::softplus>("softplus", "y = log(1 + e^x)"); }
+Operation relu() { return entry<Activation::relu>("relu", "y = max(x, 0)"); }
 Operation exp() { return entry<Activation::exp>("exp", "y = e^x"); }
 Operation log() { return entry<Activation::log>("log", "y = log x"); }
 

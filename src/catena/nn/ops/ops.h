@@ -23,6 +23,7 @@ Operation silu();
 Operation tanh();
 Operation sigmoid();
 Operation softplus();
+Operation relu();
 Operation exp();
 Operation log();
 Operation layer_norm();

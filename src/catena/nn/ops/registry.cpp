@@ -18,6 +18,7 @@ const Registry<Operation>& operations() {
                                                              ops::tanh(),
                                                              ops::sigmoid(),
                                                              ops::softplus(),
+                                                             ops::relu(),
                                                              ops::exp(),
                                                              ops::log(),
                                                              ops::layer_norm(),

@@ -25,7 +25,11 @@ const Registry<KernelEntry>& kernels() {
            .help = "Hamiltonian Monte Carlo with jittered length",
            .needs_gradient = true,
            .make = make_hmc},
-          {.name = "nuts", .help = "no-U-turn sampler, multinomial", .needs_gradient = true, .make = make_nuts},
+          {.name = "nuts",
+           .help = "no-U-turn sampler, multinomial",
+           .needs_gradient = true,
+           .settings = nuts_settings(),
+           .make = make_nuts},
           {.name = "ensemble",
            .help = "affine-invariant stretches and differences between chains",
            .crosses_modes = true,
@@ -46,6 +50,7 @@ const Registry<KernelEntry>& kernels() {
           {.name = "tempering",
            .help = "parallel tempering from the prior to the target",
            .crosses_modes = true,
+           .settings = tempering_settings(),
            .make = make_tempering},
       });
   return registry;

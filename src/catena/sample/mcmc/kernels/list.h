@@ -17,4 +17,7 @@ std::unique_ptr<Kernel> make_cloud(const KernelContext& context);
 std::unique_ptr<Kernel> make_delayed(const KernelContext& context);
 std::unique_ptr<Kernel> make_tempering(const KernelContext& context);
 
+KernelSettings nuts_settings();
+KernelSettings tempering_settings();
+
 }  // namespace catena::sample

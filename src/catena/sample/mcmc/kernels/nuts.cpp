@@ -55,11 +55,20 @@ struct Choice {
   }
 };
 
+struct NutsSettings {
+  int tree_depth = 10;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.tree_depth, "tree_depth", "nuts: at most 2^this leapfrog steps", between(1, 20));
+  }
+};
+
 class Nuts final : public Kernel {
  public:
   explicit Nuts(const KernelContext& context)
       : Kernel(context.dimension, context.dense, 0.8, 1.2 * std::pow(static_cast<double>(context.dimension), -0.25)),
-        depth_limit_(context.tree_depth),
+        depth_limit_(from_json<NutsSettings>("sample", context.settings).tree_depth),
         trees_(context.chains),
         ends_{PhasePoints(context.chains, context.dimension), PhasePoints(context.chains, context.dimension)},
         moving_(context.chains, context.dimension),
@@ -212,6 +221,8 @@ class Nuts final : public Kernel {
 };
 
 }  // namespace
+
+KernelSettings nuts_settings() { return own_settings<NutsSettings>(); }
 
 std::unique_ptr<Kernel> make_nuts(const KernelContext& context) { return std::make_unique<Nuts>(context); }
 
