@@ -1,5 +1,5 @@
-/// Markov-chain kernels by name: each is one file kernel_*.cpp that moves all chains at once, and one line of the list
-/// in kernel.cpp. Every chain has a random stream of its own, so that draws depend on the seed alone.
+/// Markov-chain kernels by name: each is one file of kernels/ that moves all chains at once and returns its entry, and
+/// its name in kernel.cpp. Every chain has a random stream of its own, so that draws depend on the seed alone.
 ///
 /// A kernel leaves the target invariant as long as it is not adapted; warm-up adapts it: after each step a step size,
 /// after each window whatever is learned from the points of that window.

@@ -14,8 +14,8 @@
 #include <limits>
 #include <numeric>
 
+#include "catena/sample/mcmc/kernel.h"
 #include "catena/sample/mcmc/kernels/leapfrog.h"
-#include "catena/sample/mcmc/kernels/list.h"
 
 namespace catena::sample {
 
@@ -222,8 +222,13 @@ class Nuts final : public Kernel {
 
 }  // namespace
 
-KernelSettings nuts_settings() { return own_settings<NutsSettings>(); }
-
-std::unique_ptr<Kernel> make_nuts(const KernelContext& context) { return std::make_unique<Nuts>(context); }
+KernelEntry nuts_kernel() {
+  return {
+      .name = "nuts",
+      .help = "no-U-turn sampler, multinomial",
+      .needs_gradient = true,
+      .settings = own_settings<NutsSettings>(),
+      .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> { return std::make_unique<Nuts>(context); }};
+}
 
 }  // namespace catena::sample

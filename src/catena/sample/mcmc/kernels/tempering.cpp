@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "catena/core/check.h"
-#include "catena/sample/mcmc/kernels/list.h"
+#include "catena/sample/mcmc/kernel.h"
 
 namespace catena::sample {
 
@@ -175,8 +175,14 @@ class Tempering final : public Kernel {
 
 }  // namespace
 
-KernelSettings tempering_settings() { return own_settings<TemperingSettings>(); }
-
-std::unique_ptr<Kernel> make_tempering(const KernelContext& context) { return std::make_unique<Tempering>(context); }
+KernelEntry tempering_kernel() {
+  return {.name = "tempering",
+          .help = "parallel tempering from the prior to the target",
+          .crosses_modes = true,
+          .settings = own_settings<TemperingSettings>(),
+          .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> {
+            return std::make_unique<Tempering>(context);
+          }};
+}
 
 }  // namespace catena::sample
