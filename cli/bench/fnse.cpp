@@ -31,7 +31,7 @@ double sample_seconds(const model::TrainedModel& model, const tasks::Observation
                       const nlohmann::json& settings) {
   const Stopwatch watch;
   static_cast<void>(sample::draw_posterior(
-      {.model = model, .series = observation.series, .times = {}, .draws = 1000, .settings = settings}, Streams(1),
+      {.model = model, .series = {{observation.series}}, .draws = 1000, .settings = settings}, Streams(1),
       Parallel(1)));
   return watch.seconds();
 }

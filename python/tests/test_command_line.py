@@ -40,8 +40,7 @@ def test_the_same_seed_trains_the_same_bits(method, settings, files, run_program
                 "-n", 200, "--seed", 9, "-o", posterior_file)  # fmt: skip
     posterior = catena.load(model).build_posterior()
     theta = posterior.sample((200,), x=series, seed=9, **QUIET)
-    _, draws = catena._core.read_draws(str(posterior_file))
-    np.testing.assert_array_equal(draws, theta)
+    np.testing.assert_array_equal(catena.Draws.load(posterior_file).theta, theta)
 
     # The program reads draws that Python wrote.
     posterior.draws.save(files / "python.nc")

@@ -25,7 +25,7 @@ TEST(LongSeries, AreSampledByTheKernelThatTheirCostAsksFor) {
     SCOPED_TRACE(method + " " + settings.dump());
     const model::TrainedModel model = train::train_briefly(method, set, settings, 300, 200);
     const PosteriorDraws draws = draw_posterior(
-        {.model = model, .series = series, .times = {}, .draws = 100, .settings = nlohmann::json::object()}, Streams(2),
+        {.model = model, .series = {{series}}, .draws = 100, .settings = nlohmann::json::object()}, Streams(2),
         Parallel(2));
     EXPECT_EQ(draws.outcome, Outcome::ok);
     EXPECT_EQ(draws.info["kernel"], kernel);

@@ -19,7 +19,7 @@ PosteriorDraws draw_from(const ScorePosteriorSettings& settings, compose::RuleIn
   const Stopwatch watch;
   PosteriorDraws result;
   const auto score = compose::compose(settings.rule, std::move(input));
-  Draws draws = diffusion_sample(*score, count, settings.sample, streams, parallel, progress);
+  DiffusionDraws draws = diffusion_sample(*score, count, settings.sample, streams, parallel, progress);
   result.info = {{"settings", to_json(settings)},
                  {"adjustment", score->adjustment()},
                  {"unknown_directions", score->unknown().directions},
@@ -95,7 +95,7 @@ MapEstimate map_by_scores(const PosteriorRequest& request, const compose::Observ
   const auto settings = from_json<ScorePosteriorSettings>("map", request.settings);
   LocalEstimates local(settings, request, observed, streams, parallel, progress);
   const auto score = compose::compose(settings.rule, std::move(local.input));
-  return map_of_score(*score, settings.sample, request.model.prior, streams, parallel, progress);
+  return map_of_score(*score, settings.sample, request.model.true_prior(), streams, parallel, progress);
 }
 
 /// The new rows with the last state of the stream before them.
@@ -116,13 +116,14 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& strea
   const model::ScoreModel model(request.model);
   compose::SeriesState state =
       std::filesystem::exists(request.state) ? compose::read_state(request.state, model) : compose::SeriesState(model);
-  check::equal("sample", "the number of states of the series", request.series.cols, model.model->features.states());
+  const simulate::SeriesView& added = request.series.front();  // there is one
+  check::equal("sample", "the number of states of the series", added.states.cols, model.model->features.states());
   check::that(request.model.features.shape().plain(), "sample", "what the model of a state file was trained on",
               "longer records", "single transitions");
   compose::ObservedSeries observed;
-  if (request.series.rows > 0 || state.transitions == 0) {  // else: more draws for what is known already
-    const Matrix series = continued(state.last_state, request.series);
-    std::vector<double> times(request.times.begin(), request.times.end());
+  if (added.states.rows > 0 || state.transitions == 0) {  // else: more draws for what is known already
+    const Matrix series = continued(state.last_state, added.states);
+    std::vector<double> times(added.times.begin(), added.times.end());
     if (!times.empty() && !state.last_state.empty()) times.insert(times.begin(), state.last_time);
     observed = compose::observed_series("sample", request.model, series, times);
     state.add(model, observed);

@@ -9,8 +9,8 @@ namespace catena::compose {
 namespace {
 
 /// The inputs s and T(u) of the series' transitions, one a row.
-struct TransitionRows {
-  TransitionRows(const model::RatioModel& model, const ObservedSeries& series)
+struct RatioRows {
+  RatioRows(const model::RatioModel& model, const ObservedSeries& series)
       : state(series.transitions(), model.shape.state), increment(series.transitions(), model.shape.increment) {
     std::vector<float> c(series.c.cols()), s(state.cols()), t(increment.cols());
     for (std::size_t row = 0; row < series.transitions(); ++row) {
@@ -28,7 +28,7 @@ struct TransitionRows {
 class JointRatio final : public SeriesDensity {
  public:
   JointRatio(const model::RatioModel& model, const ObservedSeries& series, const Parallel& parallel) {
-    const TransitionRows rows(model, series);
+    const RatioRows rows(model, series);
     const int count = model.settings.ensemble;
     for (int k = 0; k < count; ++k) {
       model::RatioGraph ratio =
@@ -65,7 +65,7 @@ std::unique_ptr<SeriesDensity> series_ratio(const model::RatioModel& model, cons
                                             const Parallel& parallel) {
   const model::RatioNetworkSettings& network = model.settings.network;
   if (!network.separable()) return std::make_unique<JointRatio>(model, series, parallel);
-  const TransitionRows rows(model, series);
+  const RatioRows rows(model, series);
   nn::Graph of_c;
   const nn::Value state = of_c.input("state", model.shape.state);
   const nn::Value increment = of_c.input("increment", model.shape.increment);
