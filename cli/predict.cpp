@@ -40,8 +40,8 @@ nlohmann::json recorded(const std::string& file, const sample::Draws& draws, con
 /// What one step of the simulator is on the scale of the series' times, as it was when the draws were made.
 double step_length(const std::string& file, const sample::Draws& draws, const simulate::SeriesView& series) {
   const nlohmann::json paths = recorded(file, draws, "paths"), transitions = recorded(file, draws, "transitions");
-  const auto settings = from_json<simulate::PathSettings>(
-      predict_function, paths.is_object() ? paths : nlohmann::json::object());
+  const auto settings =
+      from_json<simulate::PathSettings>(predict_function, paths.is_object() ? paths : nlohmann::json::object());
   simulate::KnownSteps known;
   if (transitions.is_object() && transitions.contains("steps")) known.whole = false;  // steps of their own: unit 1
   return simulate::step_length(series, known, settings);

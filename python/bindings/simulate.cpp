@@ -141,9 +141,7 @@ void bind_simulate(nb::module_& m) {
             return prior::fit_around("prior.around", prior, view(theta), widen).prior();
           },
           "theta"_a, "widen"_a)
-      .def_prop_ro("base", [](const Prior& prior) {
-        return prior::TruePrior(prior).prior();
-      });
+      .def_prop_ro("base", [](const Prior& prior) { return prior::TruePrior(prior).prior(); });
 
   m.def("prior_families", [] { return prior::prior_families().names(); });
   m.def("proposals", [] {
@@ -193,10 +191,10 @@ void bind_simulate(nb::module_& m) {
          bool resume, int threads, bool show_progress) {
         simulate::Model model = task;
         if (prior) model.prior = *prior;
-        return simulate_model(model, plan_of(plan, target, target_times), path, resume, threads, show_progress,
-                              false);
+        return simulate_model(model, plan_of(plan, target, target_times), path, resume, threads, show_progress, false);
       },
-      "task"_a, "prior"_a.none(), "plan"_a, "target"_a, "target_times"_a, "path"_a, "resume"_a, "threads"_a, "show_progress"_a);
+      "task"_a, "prior"_a.none(), "plan"_a, "target"_a, "target_times"_a, "path"_a, "resume"_a, "threads"_a,
+      "show_progress"_a);
   m.def(
       "simulate_python",
       [](const std::string& name, const Prior& prior, std::vector<std::string> state_names, nb::handle step,
@@ -209,7 +207,8 @@ void bind_simulate(nb::module_& m) {
                               all, path, resume, threads, show_progress, threads == 1);
       },
       "name"_a, "prior"_a, "state_names"_a, "step"_a, "initial_state"_a.none(), "proposal"_a.none(),
-      "proposal_record"_a, "declared"_a, "plan"_a, "target"_a, "target_times"_a, "path"_a, "resume"_a, "threads"_a, "show_progress"_a);
+      "proposal_record"_a, "declared"_a, "plan"_a, "target"_a, "target_times"_a, "path"_a, "resume"_a, "threads"_a,
+      "show_progress"_a);
 }
 
 }  // namespace catena::python

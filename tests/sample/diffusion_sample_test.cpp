@@ -20,7 +20,8 @@ using diffusion::Schedule;
 /// Mean and covariance of draws against N(μ, v I), d = 2. The mean of n draws has deviation √(v/n), a variance
 /// √(2/n) v, a covariance √(1/n) v; each is tested at 4.5 of these (false alarm 7e-6 each) plus the step error `bias`
 /// in units of the posterior: of the deviation for means, of v for (co)variances.
-void expect_moments(const DiffusionDraws& draws, const Eigen::VectorXd& mean, double v, double bias, const std::string& what) {
+void expect_moments(const DiffusionDraws& draws, const Eigen::VectorXd& mean, double v, double bias,
+                    const std::string& what) {
   const auto z = compose::map(draws.z.view());
   const auto n = static_cast<double>(z.rows());
   const Eigen::VectorXd centre = z.colwise().mean();

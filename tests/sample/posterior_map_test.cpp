@@ -157,7 +157,8 @@ TEST(MapOfScore, IsTheModeOfGaussianRw) {
     for (const bool log_normal : {false, true}) {
       prior::Prior prior;
       for (const char* name : {"a", "b"}) prior.add({name}, log_normal ? prior::log_normal(0, 1) : prior::normal());
-      const MapEstimate found = map_of_score(*score, settings, prior::TruePrior(prior), Streams(1), Parallel(1), silent_progress());
+      const MapEstimate found =
+          map_of_score(*score, settings, prior::TruePrior(prior), Streams(1), Parallel(1), silent_progress());
       EXPECT_EQ(found.outcome, Outcome::ok);
       EXPECT_TRUE(std::isnan(found.log_prob));
       for (std::size_t i = 0; i < 2; ++i) {
@@ -212,8 +213,8 @@ TEST(Around, HasTheModeUnderTheTruePrior) {
   }
 }
 
-/// N(w; m, v) times the weight exp(w²/2 − (μ + s w)²/2) has its mode at w = (m/v − s μ)/(1/v + s² − 1). The score's last
-/// level of noise makes v wider by 0.05², which moves it by less than a hundredth of a deviation.
+/// N(w; m, v) times the weight exp(w²/2 − (μ + s w)²/2) has its mode at w = (m/v − s μ)/(1/v + s² − 1). The score's
+/// last level of noise makes v wider by 0.05², which moves it by less than a hundredth of a deviation.
 TEST(Around, HasTheModeUnderTheTruePriorByAScore) {
   const diffusion::Schedule schedule;
   for (const std::size_t T : {1, 10, 100}) {
@@ -221,8 +222,9 @@ TEST(Around, HasTheModeUnderTheTruePriorByAScore) {
     const auto score =
         compose::compose("gauss", {.source = &source, .schedule = schedule, .precisions = source.precisions()});
     const prior::Around around = narrow(prior::normal());
-    const MapEstimate found = map_of_score(*score, {.sampler = "ralston3", .steps = 24},
-                                           prior::TruePrior(around.prior()), Streams(1), Parallel(1), silent_progress());
+    const MapEstimate found =
+        map_of_score(*score, {.sampler = "ralston3", .steps = 24}, prior::TruePrior(around.prior()), Streams(1),
+                     Parallel(1), silent_progress());
     EXPECT_EQ(found.outcome, Outcome::ok);
     const double v = source.posterior_variance();
     for (std::size_t i = 0; i < 2; ++i) {
@@ -243,7 +245,8 @@ TEST(MapOfScore, TakesTheHigherModeNotTheHeavier) {
   const auto score = compose::compose("gauss", {.source = &source, .schedule = schedule, .precisions = precision});
   prior::Prior prior;
   prior.add({"a"}, prior::normal());
-  const MapEstimate found = map_of_score(*score, {}, prior::TruePrior(prior), Streams(1), Parallel(1), silent_progress());
+  const MapEstimate found =
+      map_of_score(*score, {}, prior::TruePrior(prior), Streams(1), Parallel(1), silent_progress());
   EXPECT_EQ(found.outcome, Outcome::ok);
   EXPECT_NEAR(found.z[0], -1, 0.05);
 }

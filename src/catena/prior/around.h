@@ -39,8 +39,8 @@ Around fit_around(std::string_view function, const Prior& base, ConstMatrixView 
 /// The parts of a prior made by `Around::prior`; none for any other.
 std::optional<Around> around_of(const Prior& prior);
 
-/// The prior that answers about θ are given under, for what was learned with `trained` as the prior of its z-space (here
-/// called w): the base of a prior around a posterior; any other prior is its own, with w = z and weight 1. Draws,
+/// The prior that answers about θ are given under, for what was learned with `trained` as the prior of its z-space
+/// (here called w): the base of a prior around a posterior; any other prior is its own, with w = z and weight 1. Draws,
 /// densities, modes and reports all ask here.
 class TruePrior {
  public:

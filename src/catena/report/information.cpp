@@ -15,8 +15,8 @@ namespace {
 // A report shall not take longer than a glance at it: some two million evaluations of a network are seconds.
 constexpr std::size_t most_evaluations = 2'000'000, least_draws = 100, most_draws = 1000;
 
-/// Evenly spread draws in the true prior's z-space, in the order of the model's parameters; those at the very border of a prior, whose z
-/// is not finite, are left out.
+/// Evenly spread draws in the true prior's z-space, in the order of the model's parameters; those at the very border of
+/// a prior, whose z is not finite, are left out.
 Matrix draws_in_z(const DrawSet& posterior, const prior::Prior& prior, std::size_t count) {
   const sample::Draws draws = sample::in_order_of(prior.names(), {posterior.parameters, posterior.values});
   Matrix z(count, prior.size());
@@ -44,8 +44,7 @@ void add_information(Results& results, const model::TrainedModel& model, const P
                                    results.posterior->values.rows()));
     }
     const simulate::SeriesView series = simulate::view_of(*results.observed);
-    const compose::ObservedSeries observed =
-        compose::observed_series("report", model, {}, {&series, 1}, results.paths);
+    const compose::ObservedSeries observed = compose::observed_series("report", model, {}, {&series, 1}, results.paths);
     const Matrix z = draws_in_z(*results.posterior, model.true_prior().prior(), draws);
     result.parameters = model.prior.names();
     result.information = evaluate::information(model, observed, z, parallel);

@@ -170,8 +170,8 @@ Calibration read_calibration(const path& file, const Group& root) {
   return result;
 }
 
-/// The curve of the model's main network (model/trained_model.h). Lists that are missing or no lists stay empty; a model
-/// without a learning curve has none.
+/// The curve of the model's main network (model/trained_model.h). Lists that are missing or no lists stay empty; a
+/// model without a learning curve has none.
 std::optional<model::LearningCurve> learning_curve_in(const json& metadata) {
   if (!metadata.is_object() || !metadata.value("main_network", json()).is_string()) return std::nullopt;
   const json networks = metadata.value("networks", json::object());
@@ -319,8 +319,7 @@ class Reader {
         results_.paths = paths_of(record);
         take_predictive(root);
       } else {
-        results_.reference =
-            draw_set(file, sample::in_order_of(results_.posterior->parameters, std::move(draws)));
+        results_.reference = draw_set(file, sample::in_order_of(results_.posterior->parameters, std::move(draws)));
       }
       add(file, first ? "posterior" : "reference", record);
     } else if (find_group(root, "posterior_predictive") != nullptr) {

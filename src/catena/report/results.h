@@ -59,8 +59,8 @@ struct Results {
   std::vector<double> truth;                    ///< in the order of the posterior's parameters, NaN = unknown; or empty
   std::optional<files::Series> observed;        ///< the first one, if the draws are of several
   simulate::PathSettings paths;                 ///< how the maker of the draws read it
-  std::optional<Predictive> predictive;  ///< on and on from x⁰
-  std::optional<Predictive> one_step;    ///< one step ahead of each observed state
+  std::optional<Predictive> predictive;         ///< on and on from x⁰
+  std::optional<Predictive> one_step;           ///< one step ahead of each observed state
   std::optional<InformationResult> information;
   std::optional<model::LearningCurve> learning_curve;
   std::optional<Calibration> calibration;

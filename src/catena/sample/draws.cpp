@@ -120,7 +120,7 @@ std::vector<ChainHealth> health_in(const Group& posterior, const std::vector<std
     const auto attribute = [&](const char* key) {
       const auto found = variable->attributes.find(key);
       return found != variable->attributes.end() && found->second.is_number() ? found->second.get<double>()
-                                                                               : std::nan("");
+                                                                              : std::nan("");
     };
     health.push_back({attribute("r_hat"), attribute("bulk_ess"), attribute("tail_ess")});
     if (!std::isfinite(health.back().r_hat) || !std::isfinite(health.back().bulk_ess)) return {};
@@ -247,8 +247,7 @@ files::Group observed_group(std::span<const simulate::SeriesView> series) {
     }
     observed.variables.push_back({numbered("series", s), {time, "state"}, std::move(values)});
     if (series[s].times.empty()) continue;
-    observed.variables.push_back(
-        {time, {time}, std::vector<double>(series[s].times.begin(), series[s].times.end())});
+    observed.variables.push_back({time, {time}, std::vector<double>(series[s].times.begin(), series[s].times.end())});
   }
   return observed;
 }

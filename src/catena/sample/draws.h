@@ -2,8 +2,8 @@
 /// reference` and Python write them; predict, report, evaluate, log-prob, --around and Python read them.
 ///
 /// The file is netCDF that ArviZ opens. Groups: `posterior` (one variable per parameter over chain and draw) and
-/// `observed_data` (the series; the second of the same θ is `series_2`, and so on; with the coordinates `time`, `time_2`,
-/// … where times are known); what made them stands in the root's attributes.
+/// `observed_data` (the series; the second of the same θ is `series_2`, and so on; with the coordinates `time`,
+/// `time_2`, … where times are known); what made them stands in the root's attributes.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ void write_draws(const std::filesystem::path& path, const Draws& draws);
 /// The group `observed_data` alone.
 files::Group observed_group(std::span<const simulate::SeriesView> series);
 
-/// Whoever wrote the file: netCDF with ArviZ's group `posterior` (catena, PyMC, NumPyro, sbi via ArviZ), or, if its name
-/// ends in .csv, .tsv or .txt, a table with one draw a row. In netCDF every numeric variable of `posterior` with
+/// Whoever wrote the file: netCDF with ArviZ's group `posterior` (catena, PyMC, NumPyro, sbi via ArviZ), or, if its
+/// name ends in .csv, .tsv or .txt, a table with one draw a row. In netCDF every numeric variable of `posterior` with
 /// dimensions (chain, draw, …) counts. Its further dimensions are spread out: as name[label] or name[0], or, if it is
 /// the only variable and its last dimension has texts as coordinates, by those texts alone.
 Draws read_draws(const std::filesystem::path& path);

@@ -46,8 +46,8 @@ struct PosteriorDraws {
 /// the likelihood.
 struct MapEstimate {
   Outcome outcome = Outcome::ok;  // step_limit: no start came to rest
-  std::vector<double> theta, z;  // z-space is the true prior's
-  double log_prob = 0;  // at θ, as posterior_log_prob has it; NaN for methods without a density
+  std::vector<double> theta, z;   // z-space is the true prior's
+  double log_prob = 0;            // at θ, as posterior_log_prob has it; NaN for methods without a density
   compose::ObservedSeries observed;
   nlohmann::json info;  // starts, how many came to rest, parameters at the edge of the prior, …
 };
@@ -63,8 +63,8 @@ struct PosteriorSampler {
                                 Progress& progress) = nullptr;
   /// Whether it takes the companions of a request and their records into account.
   bool joins = false;
-  /// log N(z; 0, I) + log likelihood in the networks' z-space, without the constant of the normal, with gradient; null if the method
-  /// has no density. `request.model` and `observed` must outlive it.
+  /// log N(z; 0, I) + log likelihood in the networks' z-space, without the constant of the normal, with gradient; null
+  /// if the method has no density. `request.model` and `observed` must outlive it.
   std::unique_ptr<Target> (*target)(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                     const Parallel& parallel) = nullptr;
   /// z (of the networks), log_prob and what else is known of the MAP; null: found from `target`.

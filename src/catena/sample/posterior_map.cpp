@@ -135,8 +135,8 @@ MapEstimate map_of_target(const Target& target, const prior::TruePrior& prior, c
 }
 
 MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings& settings,
-                         const prior::TruePrior& prior,
-                         const Streams& streams, const Parallel& parallel, Progress& progress) {
+                         const prior::TruePrior& prior, const Streams& streams, const Parallel& parallel,
+                         Progress& progress) {
   const DiffusionDraws draws = diffusion_sample(score, population, settings, streams, parallel, progress);
   if (draws.info.outcome != Outcome::ok) return nowhere(draws.info.outcome);
   const double a = draws.info.a_end, m = score.schedule().m(a);
@@ -160,8 +160,7 @@ MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings
   std::vector<double> densities;
   for (std::size_t r = 0; r < draws.z.rows(); ++r) densities.push_back(density(draws.z.row(r)));
   const Matrix starts = best_apart(draws.z, densities, scale, starts_apart, most_starts);
-  MapEstimate result =
-      best_maximum(field, starts, scale, [&](const Maximum& maximum) { return density(maximum.z); });
+  MapEstimate result = best_maximum(field, starts, scale, [&](const Maximum& maximum) { return density(maximum.z); });
   result.log_prob = std::nan("");
   result.info["a"] = a;
   return result;
@@ -204,9 +203,9 @@ MapEstimate posterior_map(const PosteriorRequest& request, const Streams& stream
               "one that learns a density or a score");
   const prior::TruePrior prior = model.true_prior();
   compose::ObservedSeries observed = observed_series("map", request);
-  MapEstimate result = sampler.map != nullptr ? sampler.map(request, observed, streams, parallel, progress)
-                                              : map_of_target(*sampler.target(request, observed, parallel), prior,
-                                                              streams, progress);
+  MapEstimate result = sampler.map != nullptr
+                           ? sampler.map(request, observed, streams, parallel, progress)
+                           : map_of_target(*sampler.target(request, observed, parallel), prior, streams, progress);
   result.theta.resize(result.z.size());
   if (!result.z.empty()) {
     prior.to_z(std::vector(result.z), result.z);

@@ -11,12 +11,13 @@
 namespace catena::sample {
 
 /// From a target with gradient: a population carried from the prior to the posterior, and the best of its points.
-MapEstimate map_of_target(const Target& target, const prior::TruePrior& prior, const Streams& streams, Progress& progress);
+MapEstimate map_of_target(const Target& target, const prior::TruePrior& prior, const Streams& streams,
+                          Progress& progress);
 
 /// From a score, where there is no density: a root of it at the last level of noise, climbed to from draws. The density
 /// of the draws themselves, by the distance of their nearest ones, says where to begin and which root is best.
 MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings& settings,
-                         const prior::TruePrior& prior,
-                         const Streams& streams, const Parallel& parallel, Progress& progress);
+                         const prior::TruePrior& prior, const Streams& streams, const Parallel& parallel,
+                         Progress& progress);
 
 }  // namespace catena::sample

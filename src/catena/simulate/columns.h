@@ -1,5 +1,5 @@
-/// The columns of a set of records, named once: z, θ, x^t …, x^(t+1) …, t and Δ. Buffers, rows, sets and files walk this
-/// list, so that a new column is a line here.
+/// The columns of a set of records, named once: z, θ, x^t …, x^(t+1) …, t and Δ. Buffers, rows, sets and files walk
+/// this list, so that a new column is a line here.
 #pragma once
 
 #include <array>

@@ -44,8 +44,7 @@ ProposalPtr make_predictive_proposal(const nlohmann::json& settings, const Propo
   const auto simulated = simulate_series(context.model, rows, static_cast<std::size_t>(chosen.length), stream);
   std::vector<SeriesView> views;
   for (const Matrix& one : simulated) views.push_back({one});
-  return std::make_shared<Predictive>(chosen,
-                                      pool_states(function, views, context.model.simulator.order, chosen.pool));
+  return std::make_shared<Predictive>(chosen, pool_states(function, views, context.model.simulator.order, chosen.pool));
 }
 
 }  // namespace catena::simulate

@@ -40,8 +40,8 @@ ProposalPtr make_target_proposal(const nlohmann::json& settings, const ProposalC
     if (series.times.empty()) continue;
     check::equal(function, "the number of times of a series", series.times.size(), series.states.rows);
   }
-  return std::make_shared<Target>(
-      chosen, pool_states(function, context.target, context.model.simulator.order, chosen.pool));
+  return std::make_shared<Target>(chosen,
+                                  pool_states(function, context.target, context.model.simulator.order, chosen.pool));
 }
 
 }  // namespace catena::simulate

@@ -39,7 +39,7 @@ struct SimulationPlan {
   nlohmann::json proposal;              // null: the model's default
   ProposalPtr own_proposal = {};        // one that no description makes (Python's callables), instead
   std::vector<SeriesView> target = {};  // for the target proposal; must outlive the run
-  std::uint64_t budget = 10000;         // transitions in all, the inner ones of a record and the proposal's cost included
+  std::uint64_t budget = 10000;  // transitions in all, the inner ones of a record and the proposal's cost included
   std::uint64_t seed = 0;
   double max_invalid = 0.1;  // the largest share of non-finite transitions that is not an error
   nlohmann::json options = nlohmann::json::object();  // of the task, for the record

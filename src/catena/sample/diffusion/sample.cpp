@@ -49,7 +49,7 @@ void merge(SampleInfo& all, const BlockInfo& block) {
 }  // namespace
 
 DiffusionDraws diffusion_sample(const compose::SeriesScore& score, std::size_t draws, const SampleSettings& settings,
-                       const Streams& streams, const Parallel& parallel, Progress& progress) {
+                                const Streams& streams, const Parallel& parallel, Progress& progress) {
   check_config("sample", settings);
   check::at_least("sample", "draws", draws, std::size_t{1});
   const Sampler& sampler = samplers().at("sample", settings.sampler);

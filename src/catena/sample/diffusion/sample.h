@@ -62,7 +62,8 @@ struct DiffusionDraws {
 };
 
 DiffusionDraws diffusion_sample(const compose::SeriesScore& score, std::size_t draws, const SampleSettings& settings,
-                       const Streams& streams, const Parallel& parallel, Progress& progress = silent_progress());
+                                const Streams& streams, const Parallel& parallel,
+                                Progress& progress = silent_progress());
 
 struct LocalPrecisionSettings {
   int draws_per_dimension = 500;
