@@ -5,8 +5,8 @@
 #include <memory>
 #include <sstream>
 
-#include "catena/evaluate/draws.h"
 #include "catena/evaluate/metric.h"
+#include "catena/sample/draws.h"
 #include "common.h"
 #include "verb.h"
 
@@ -14,8 +14,8 @@ namespace catena::cli {
 
 namespace {
 
-using evaluate::Draws;
 using evaluate::Metric;
+using sample::Draws;
 
 struct EvaluateOptions {
   Common common;
@@ -47,8 +47,8 @@ nlohmann::json with_names(const nlohmann::json& value, const std::vector<std::st
 
 int run_evaluate(const EvaluateOptions& options) {
   const std::vector<const Metric*> chosen = chosen_metrics(options.metrics);
-  const Draws a = evaluate::read_draws(options.a);
-  const Draws b = evaluate::in_order_of(a, evaluate::read_draws(options.b));
+  const Draws a = sample::read_draws(options.a);
+  const Draws b = sample::in_order_of(a.parameters, sample::read_draws(options.b));
   const std::vector<std::string>& parameters = a.parameters.empty() ? b.parameters : a.parameters;
   const Streams streams(options.common.seed);
   const Parallel parallel = options.common.parallel();

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "catena/evaluate/draws.h"
+#include "catena/sample/draws.h"
 #include "catena/sample/posterior.h"
 #include "common.h"
 #include "observation.h"
@@ -30,13 +30,13 @@ struct LogProbOptions {
 int run_log_prob(const LogProbOptions& options) {
   const Observed observed(log_prob_function, options.observation);
   const model::TrainedModel& model = observed.model();
-  evaluate::Draws given = evaluate::read_draws(options.theta);
+  sample::Draws given = sample::read_draws(options.theta);
   const std::vector<std::string>& names = model.prior.names();
   check::that(given.parameters.empty() || std::ranges::is_permutation(given.parameters, names), log_prob_function,
               fmt::format("the list of parameters of {}", options.theta),
               fmt::format("{}", fmt::join(given.parameters, ", ")),
               fmt::format("that of the model, {}", fmt::join(names, ", ")));
-  const evaluate::Draws draws = evaluate::in_order_of({names, {}}, std::move(given));
+  const sample::Draws draws = sample::in_order_of(names, std::move(given));
   const sample::PosteriorRequest request = observed.request();
   const std::vector<double> values = sample::posterior_log_prob(request, draws.values, options.common.parallel());
 

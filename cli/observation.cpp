@@ -41,11 +41,7 @@ Observed::Observed(std::string_view function, const ObservationFlags& flags) : f
 }
 
 sample::PosteriorRequest Observed::request() const {
-  sample::PosteriorRequest request{
-      .model = models_.front(), .series = series_.front().values, .times = series_.front().times};
-  for (std::size_t s = 1; s < series_.size(); ++s) {
-    request.more_series.push_back({series_[s].values, series_[s].times});
-  }
+  sample::PosteriorRequest request{.model = models_.front(), .series = simulate::views_of(series_)};
   for (std::size_t k = 1; k < models_.size(); ++k) request.companions.push_back(&models_[k]);
   request.paths = flags_.paths;
   return request;

@@ -9,11 +9,10 @@
 
 #include "catena/core/stopwatch.h"
 #include "catena/core/version.h"
-#include "catena/evaluate/draws.h"
 #include "catena/evaluate/predictive.h"
 #include "catena/files/csv.h"
 #include "catena/files/json.h"
-#include "catena/sample/draws_file.h"
+#include "catena/sample/draws.h"
 #include "common.h"
 #include "task_flags.h"
 #include "verb.h"
@@ -31,15 +30,27 @@ struct PredictOptions {
   int n = 200;
 };
 
+/// A part of the draws' record that is JSON; null if there is none.
+nlohmann::json recorded(const std::string& file, const sample::Draws& draws, const char* attribute) {
+  const auto found = draws.record.find(attribute);
+  if (found == draws.record.end() || !found->second.is_string()) return nullptr;
+  return files::parse_json(found->second.get<std::string>(), file);
+}
+
+/// What one step of the simulator is on the scale of the series' times, as it was when the draws were made.
+double step_length(const std::string& file, const sample::Draws& draws, const simulate::SeriesView& series) {
+  const nlohmann::json paths = recorded(file, draws, "paths"), transitions = recorded(file, draws, "transitions");
+  const auto settings =
+      from_json<simulate::PathSettings>(predict_function, paths.is_object() ? paths : nlohmann::json::object());
+  simulate::KnownSteps known;
+  if (transitions.is_object() && transitions.contains("steps")) known.whole = false;  // steps of their own: unit 1
+  return simulate::step_length(series, known, settings);
+}
+
 /// What the draws were made with, as far as their file says: {"model": "sir", "options": {…}}, else null.
-nlohmann::json simulator_of_draws(const std::string& file, const files::Group& root) {
-  const auto parsed = [&](const char* attribute) {
-    const auto found = root.attributes.find(attribute);
-    if (found == root.attributes.end() || !found->second.is_string()) return nlohmann::json();
-    return files::parse_json(found->second.get<std::string>(), file);
-  };
+nlohmann::json simulator_of_draws(const std::string& file, const sample::Draws& draws) {
   for (const auto& [attribute, key] : {std::pair("transitions", "model"), std::pair("request", "task")}) {
-    const nlohmann::json record = parsed(attribute);
+    const nlohmann::json record = recorded(file, draws, attribute);
     if (!record.is_object() || !record.value(key, nlohmann::json()).is_string()) continue;
     return {{"model", record.at(key)}, {"options", record.value("options", nlohmann::json::object())}};
   }
@@ -53,7 +64,7 @@ struct Source {
   simulate::Simulator simulator;
 };
 
-std::unique_ptr<Source> chosen_source(const PredictOptions& options, const files::Group& root) {
+std::unique_ptr<Source> chosen_source(const PredictOptions& options, const sample::Draws& draws) {
   auto source = std::make_unique<Source>();
   if (!options.model.empty()) {
     if (!options.task.task.empty() || !options.task.plugin.empty())
@@ -69,7 +80,7 @@ std::unique_ptr<Source> chosen_source(const PredictOptions& options, const files
     source->simulator = chosen_task(predict_function, options.task).simulator;
     return source;
   }
-  const nlohmann::json named = simulator_of_draws(options.posterior, root);
+  const nlohmann::json named = simulator_of_draws(options.posterior, draws);
   const bool built_in = named.is_object() && tasks::registry().find(named.at("model").get<std::string>()) != nullptr;
   if (!built_in) {
     throw InputError(
@@ -82,9 +93,8 @@ std::unique_ptr<Source> chosen_source(const PredictOptions& options, const files
 }
 
 /// `count` draws spread evenly over the finite ones of the file.
-Matrix chosen_draws(const PredictOptions& options, const simulate::Simulator& simulator) {
-  evaluate::Draws draws = evaluate::read_draws(options.posterior);
-  draws = evaluate::in_order_of({simulator.parameter_names, {}}, std::move(draws));
+Matrix chosen_draws(const PredictOptions& options, const sample::Draws& given, const simulate::Simulator& simulator) {
+  const sample::Draws draws = sample::in_order_of(simulator.parameter_names, given);
   std::vector<std::size_t> finite;
   for (std::size_t r = 0; r < draws.values.rows(); ++r) {
     if (std::ranges::all_of(draws.values.row(r), [](double v) { return std::isfinite(v); })) finite.push_back(r);
@@ -98,30 +108,32 @@ Matrix chosen_draws(const PredictOptions& options, const simulate::Simulator& si
   return theta;
 }
 
-files::Series observed_series(const PredictOptions& options, const files::Group& root) {
+/// The first, if there are several.
+files::Series observed_series(const PredictOptions& options, const sample::Draws& draws) {
   if (!options.observation.empty()) return files::read_csv(options.observation);
-  std::optional<files::Series> stored = sample::observed_in(root);
-  if (!stored) {
+  if (draws.series.empty()) {
     throw InputError(fmt::format("{}: {} does not hold the observed series, but must: give --observation",
                                  predict_function, options.posterior));
   }
-  return std::move(*stored);
+  return draws.series.front();
 }
 
 int run_predict(const PredictOptions& options) {
   const Stopwatch watch;
-  const files::Group root = files::read_netcdf(options.posterior);
-  const auto source = chosen_source(options, root);
-  const files::Series observed = observed_series(options, root);
-  const Matrix theta = chosen_draws(options, source->simulator);
+  const sample::Draws draws = sample::read_draws(options.posterior);
+  const auto source = chosen_source(options, draws);
+  const files::Series observed = observed_series(options, draws);
+  simulate::SeriesView seen = simulate::view_of(observed);
+  seen.names = source->simulator.state_names;
+  const Matrix theta = chosen_draws(options, draws, source->simulator);
   const auto progress = options.common.make_progress();
   const evaluate::PredictiveSeries series =
-      evaluate::predict(source->simulator, theta, observed.values, observed.times,
+      evaluate::predict(source->simulator, theta, seen, step_length(options.posterior, draws, seen),
                         Streams(options.common.seed).child("predict"), options.common.parallel(), *progress);
 
   files::Group file{.name = ""};
   file.groups.push_back(evaluate::predictive_group(series, source->simulator.state_names));
-  file.groups.push_back(sample::observed_group(source->simulator.state_names, observed.values));
+  file.groups.push_back(sample::observed_group({&seen, 1}));
   file.attributes = {{"catena_version", std::string(version())},
                      {"posterior", options.posterior},
                      {"simulator", source->simulator.name},

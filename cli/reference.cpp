@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "catena/core/stopwatch.h"
 #include "catena/files/csv.h"
+#include "catena/sample/draws.h"
 #include "catena/tasks/likelihood.h"
 #include "common.h"
 #include "observation.h"
@@ -35,16 +37,21 @@ int run_reference(const ReferenceArguments& arguments) {
   const Stopwatch watch;
   const tasks::Task task = chosen_task("catena reference", arguments.task);
   const auto given = read_observations("catena reference", arguments.observation, task.simulator.state_names);
-  std::vector<simulate::SeriesView> views;
-  for (const files::Series& each : given) views.push_back({each.values, each.times});
+  std::vector<simulate::SeriesView> views = simulate::views_of(given);
+  for (simulate::SeriesView& view : views) view.names = task.simulator.state_names;
   const std::vector<simulate::Path> paths = simulate::paths_of("catena reference", views, task.simulator.states(),
                                                                tasks::likelihood_steps(task.name), arguments.paths);
   const auto cache = arguments.cache ? evaluate::ReferenceCache::of_user() : std::nullopt;
   const auto progress = arguments.common.make_progress();
-  const auto [outcome, group, cached, transitions] =
+  auto [outcome, group, cached, transitions] =
       evaluate::find_reference(task, paths, static_cast<std::size_t>(arguments.n), arguments.common.seed,
                                arguments.settings, cache, arguments.common.parallel(), *progress);
-  if (group) files::write_netcdf(arguments.output, *group);
+  if (group) {
+    // The series as they were given, with their times and what is missing in them.
+    const auto observed = std::ranges::find(group->groups, "observed_data", &files::Group::name);
+    if (observed != group->groups.end()) *observed = sample::observed_group(views);
+    files::write_netcdf(arguments.output, *group);
+  }
 
   nlohmann::json report = {{"task", task.name}, {"outcome", std::string(name(outcome))},
                            {"cached", cached},  {"transitions", transitions},

@@ -8,8 +8,7 @@
 #include <memory>
 
 #include "catena/core/stopwatch.h"
-#include "catena/core/version.h"
-#include "catena/sample/draws_file.h"
+#include "catena/sample/draws.h"
 #include "catena/sample/posterior.h"
 #include "common.h"
 #include "observation.h"
@@ -44,18 +43,9 @@ int run_sample(const SampleOptions& options) {
   const std::string warning = sample::extrapolation_warning(draws.observed);
   if (!warning.empty() && !options.common.quiet) fmt::print(stderr, "{}: {}\n", sample_function, warning);
 
-  files::Group group = sample::draws_group(model.prior.names(), draws.theta, draws.chains, model.state_names,
-                                           request.series, request.more_series);
-  group.attributes = {{"catena_version", std::string(version())},
-                      {"method", model.method},
-                      {"model", fmt::format("{}", fmt::join(options.observation.models, ", "))},
-                      {"observation", fmt::format("{}", fmt::join(options.observation.files, ", "))},
-                      {"seed", options.common.seed},
-                      {"info", draws.info.dump()},
-                      {"transitions", model.provenance.dump()},
-                      {"outcome", std::string(name(draws.outcome))},
-                      {"warning", warning}};
-  files::write_netcdf(options.output, group);
+  sample::Draws kept = sample::draws_of(request, draws, options.common.seed);
+  kept.record["observation"] = fmt::format("{}", fmt::join(options.observation.files, ", "));
+  sample::write_draws(options.output, kept);
 
   if (options.common.json) {
     nlohmann::json report = draws.info;

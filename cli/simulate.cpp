@@ -1,10 +1,12 @@
 // catena simulate: training transitions of a task or a plug-in, to a netCDF file.
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
-#include "catena/evaluate/draws.h"
 #include "catena/files/csv.h"
 #include "catena/prior/around.h"
+#include "catena/sample/draws.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/transitions.h"
 #include "common.h"
@@ -55,17 +57,16 @@ nlohmann::json chosen_proposal(const SimulateOptions& options) {
 int run_simulate(const SimulateOptions& options) {
   tasks::Task task = chosen_task(simulate_function, options.task);
   if (!options.around.empty()) {
-    const evaluate::Draws draws = evaluate::in_order_of({task.prior.names(), {}}, evaluate::read_draws(options.around));
+    const sample::Draws draws = sample::in_order_of(task.prior.names(), sample::read_draws(options.around));
     task.prior = prior::fit_around(simulate_function, task.prior, draws.values, options.widen).prior();
   }
   simulate::SimulationPlan plan;
   plan.proposal = chosen_proposal(options);
+  std::vector<files::Series> target;
   for (const std::string& file : options.target) {
-    for (files::Series& series : files::split_series(files::read_csv(file))) {
-      plan.target.push_back(std::move(series.values));
-      plan.target_times.push_back(std::move(series.times));
-    }
+    std::ranges::move(files::split_series(files::read_csv(file)), std::back_inserter(target));
   }
+  plan.target = simulate::views_of(target);
   plan.records.block = static_cast<std::size_t>(options.block);
   plan.records.initial = options.initial;
   plan.records.varying_steps = !options.gaps.empty();

@@ -30,9 +30,9 @@ model::TrainedModel model_of(const tasks::Task& task, const nlohmann::json& sett
 double sample_seconds(const model::TrainedModel& model, const tasks::Observation& observation,
                       const nlohmann::json& settings) {
   const Stopwatch watch;
-  static_cast<void>(sample::draw_posterior(
-      {.model = model, .series = observation.series, .times = {}, .draws = 1000, .settings = settings}, Streams(1),
-      Parallel(1)));
+  static_cast<void>(
+      sample::draw_posterior({.model = model, .series = {{observation.series}}, .draws = 1000, .settings = settings},
+                             Streams(1), Parallel(1)));
   return watch.seconds();
 }
 

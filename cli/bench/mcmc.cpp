@@ -83,7 +83,7 @@ void bench_mcmc(BenchContext& context) {
     const model::TrainedModel model =
         bench_model("fnle", data, mcmc_training_steps, {{"density", "gaussian"}, {"decay", 0.5}});
     const Matrix series = bench_series(name, mcmc_transitions);
-    const sample::PosteriorRequest request{.model = model, .series = series, .times = {}};
+    const sample::PosteriorRequest request{.model = model, .series = {{series}}};
     const compose::ObservedSeries observed = compose::observed_series("bench", model, series, {});
     bench_kernels(context, name,
                   *sample::posterior_samplers().at("bench", "fnle").target(request, observed, Parallel(1)));

@@ -45,7 +45,7 @@ void bench_posterior(BenchContext& context, const model::TrainedModel& model, co
   const Matrix series = bench_series(task, transitions);
   const Stopwatch watch;
   const sample::PosteriorDraws draws =
-      sample::draw_posterior({.model = model, .series = series, .times = {}, .draws = 1000}, Streams(3), Parallel(1));
+      sample::draw_posterior({.model = model, .series = {{series}}, .draws = 1000}, Streams(3), Parallel(1));
   context.record(fmt::format("{}_sample_s.{}", model.method, key), watch.seconds(), "s",
                  fmt::format("1,000 draws for {} transitions of {}, one core", transitions, task));
   context.record(fmt::format("{}_sample_r_hat.{}", model.method, key), draws.info["r_hat"].get<double>(), "",

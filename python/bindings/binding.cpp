@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "catena/core/check.h"
 #include "catena/core/errors.h"
 
 namespace catena::python {
@@ -15,6 +16,15 @@ Matrix copy(const Rows& rows) {
   Matrix matrix(rows.shape(0), rows.shape(1));
   std::copy_n(rows.data(), rows.size(), matrix.data());
   return matrix;
+}
+
+std::vector<simulate::SeriesView> views_of(const std::vector<Rows>& series, const std::vector<Numbers>& times) {
+  CATENA_ASSERT(times.empty() || times.size() == series.size());
+  std::vector<simulate::SeriesView> views;
+  for (std::size_t s = 0; s < series.size(); ++s) {
+    views.push_back({view(series[s]), times.empty() ? std::span<const double>() : span(times[s])});
+  }
+  return views;
 }
 
 namespace {

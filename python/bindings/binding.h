@@ -19,6 +19,7 @@
 #include "catena/core/array.h"
 #include "catena/core/config.h"
 #include "catena/core/progress.h"
+#include "catena/simulate/series.h"
 
 namespace catena::python {
 
@@ -35,6 +36,8 @@ using ConstArray = nb::ndarray<nb::numpy, const double>;
 inline ConstMatrixView view(const Rows& rows) { return {rows.data(), rows.shape(0), rows.shape(1)}; }
 inline std::span<const double> span(const Numbers& numbers) { return {numbers.data(), numbers.shape(0)}; }
 Matrix copy(const Rows& rows);
+/// As many times as series, or none at all. Looks at what it is given.
+std::vector<simulate::SeriesView> views_of(const std::vector<Rows>& series, const std::vector<Numbers>& times);
 
 /// The matrix itself becomes the array's memory.
 Array to_numpy(Matrix&& matrix);

@@ -4,7 +4,6 @@
 #include "catena/core/parallel.h"
 #include "catena/core/random.h"
 #include "catena/evaluate/calibrate.h"
-#include "catena/evaluate/draws.h"
 #include "catena/evaluate/metric.h"
 
 namespace catena::python {
@@ -86,14 +85,6 @@ void bind_evaluate(nb::module_& m) {
       list.push_back({{"name", metric.name}, {"help", metric.help}});
     }
     return text(list);
-  });
-  m.def("read_draws", [](const std::string& path) {
-    evaluate::Draws draws;
-    {
-      const nb::gil_scoped_release release;
-      draws = evaluate::read_draws(path);
-    }
-    return nb::make_tuple(draws.parameters, to_numpy(std::move(draws.values)));
   });
 }
 

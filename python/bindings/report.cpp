@@ -1,7 +1,6 @@
 // Figures and pages of results that Python holds: the same as those of `catena report`.
 
 #include <algorithm>
-#include <cmath>
 
 #include "binding.h"
 #include "catena/core/parallel.h"
@@ -24,19 +23,6 @@ report::DrawSet draw_set(std::vector<std::string> parameters, const Rows& theta,
   set.values = copy(theta);
   set.chains = chains;
   return set;
-}
-
-/// Numbers that were JSON's null are NaN: not measured.
-std::vector<double> numbers(const nlohmann::json& list) {
-  std::vector<double> values;
-  for (const auto& value : list) values.push_back(value.is_number() ? value.get<double>() : std::nan(""));
-  return values;
-}
-
-report::LearningCurve curve_of(const std::string& json) {
-  const nlohmann::json curve = parse(json);
-  return {numbers(curve.at("step")), numbers(curve.at("train_loss")), numbers(curve.at("held_out_loss")),
-          numbers(curve.at("seconds"))};
 }
 
 report::Calibration calibration_of(std::vector<std::string> parameters, const Rows& ranks, std::size_t draws) {
@@ -106,8 +92,12 @@ void bind_report(nb::module_& m) {
            [](Results& results, std::vector<std::string> names, const Rows& series, const Numbers& times) {
              results.observed = files::Series{std::move(names), copy(series), {span(times).begin(), span(times).end()}};
            })
+      .def("set_paths",
+           [](Results& results, const std::string& paths) {
+             results.paths = from_json<simulate::PathSettings>("plot", parse(paths));
+           })
       .def("set_learning_curve",
-           [](Results& results, const std::string& curve) { results.learning_curve = curve_of(curve); })
+           [](Results& results, const std::string& curve) { results.learning_curve = model::curve_from(parse(curve)); })
       .def("set_calibration",
            [](Results& results, std::vector<std::string> parameters, const Rows& ranks, std::size_t draws) {
              results.calibration = calibration_of(std::move(parameters), ranks, draws);

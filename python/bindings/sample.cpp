@@ -3,9 +3,7 @@
 #include "binding.h"
 #include "catena/compose/series_state.h"
 #include "catena/core/parallel.h"
-#include "catena/core/version.h"
-#include "catena/files/netcdf/netcdf.h"
-#include "catena/sample/draws_file.h"
+#include "catena/sample/draws.h"
 #include "catena/sample/posterior.h"
 
 namespace catena::python {
@@ -13,22 +11,14 @@ namespace {
 
 using Models = std::vector<const model::TrainedModel*>;
 
-std::vector<simulate::SeriesView> more_of(const std::vector<Rows>& series, const std::vector<Numbers>& times) {
-  std::vector<simulate::SeriesView> more;
-  for (std::size_t s = 1; s < series.size(); ++s) more.push_back({view(series[s]), span(times[s])});
-  return more;
-}
-
-/// Looks at what it is given. As many times as series, one or more.
+/// Looks at what it is given: one series or more.
 sample::PosteriorRequest request_of(const model::TrainedModel& model, const Models& companions,
                                     const std::vector<Rows>& series, const std::vector<Numbers>& times,
                                     const std::string& settings, const std::string& paths) {
-  CATENA_ASSERT(!series.empty() && series.size() == times.size());
+  CATENA_ASSERT(!series.empty());
   return {.model = model,
-          .series = view(series.front()),
-          .times = span(times.front()),
+          .series = views_of(series, times),
           .settings = parse(settings),
-          .more_series = more_of(series, times),
           .companions = companions,
           .paths = from_json<simulate::PathSettings>("sample", parse(paths))};
 }
@@ -46,6 +36,7 @@ nb::dict draw(const model::TrainedModel& model, const Models& companions, const 
   result["outcome"] = std::string(name(draws.outcome));
   result["warning"] = sample::extrapolation_warning(draws.observed);
   result["info"] = text(draws.info);
+  result["record"] = text(sample::draws_record(request, draws, seed));
   result["chains"] = draws.chains;
   result["theta"] = to_numpy(std::move(draws.theta));
   return result;
@@ -78,14 +69,37 @@ nb::dict map(const model::TrainedModel& model, const Models& companions, const s
 
 void write_draws(const std::string& path, const std::vector<std::string>& parameters, const Rows& theta,
                  std::size_t chains, const std::vector<std::string>& states, const std::vector<Rows>& series,
-                 const std::vector<Numbers>& times, const std::string& attributes) {
-  files::Group group =
-      sample::draws_group(parameters, view(theta), chains, states, view(series.front()), more_of(series, times));
-  const nlohmann::json record = parse(attributes);
-  group.attributes["catena_version"] = std::string(version());
-  for (const auto& [key, value] : record.items()) group.attributes[key] = value;
+                 const std::vector<Numbers>& times, const std::string& record) {
+  sample::Draws draws{parameters, copy(theta), chains};
+  for (std::size_t s = 0; s < series.size(); ++s) {
+    draws.series.push_back({states, copy(series[s]), {span(times[s]).begin(), span(times[s]).end()}});
+  }
+  for (const auto& [key, value] : parse(record).items()) draws.record[key] = value;
   const nb::gil_scoped_release release;
-  files::write_netcdf(path, group);
+  sample::write_draws(path, draws);
+}
+
+nb::dict read_draws(const std::string& path) {
+  sample::Draws draws;
+  {
+    const nb::gil_scoped_release release;
+    draws = sample::read_draws(path);
+  }
+  nb::list series, times, states;
+  for (files::Series& one : draws.series) {
+    states.append(one.names);
+    times.append(to_numpy(std::move(one.times)));
+    series.append(to_numpy(std::move(one.values)));
+  }
+  nb::dict result;
+  result["parameters"] = draws.parameters;
+  result["theta"] = to_numpy(std::move(draws.values));
+  result["chains"] = draws.chains;
+  result["series"] = series;
+  result["times"] = times;
+  result["states"] = states;
+  result["record"] = text(draws.record);
+  return result;
 }
 
 }  // namespace
@@ -99,7 +113,8 @@ void bind_sample(nb::module_& m) {
         "show_progress"_a);
   m.def("can_stream", &compose::has_sums, "model"_a);
   m.def("write_draws", &write_draws, "path"_a, "parameters"_a, "theta"_a, "chains"_a, "states"_a, "series"_a, "times"_a,
-        "attributes"_a);
+        "record"_a);
+  m.def("read_draws", &read_draws, "path"_a);
   m.def("path_settings",
         [] { return text(to_json(std::span<const FieldInfo>(describe_fields<simulate::PathSettings>()))); });
   m.def("sampler_settings", [](const std::string& method) {

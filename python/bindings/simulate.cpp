@@ -82,7 +82,8 @@ TransitionSet make_set(const Prior& prior, const Rows& theta, const Rows& x, con
 }
 
 /// What Python asks for, as JSON: everything of the plan but its series and callables.
-simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Rows>& target) {
+simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Rows>& target,
+                                 const std::vector<Numbers>& target_times) {
   const nlohmann::json json = parse(given);
   simulate::SimulationPlan plan;
   plan.proposal = json.at("proposal");
@@ -93,7 +94,7 @@ simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Row
   plan.lanes = json.at("lanes").get<std::size_t>();
   plan.chunk_rows = json.at("chunk_rows").get<std::size_t>();
   plan.records = simulate::record_plan("simulate", json.at("records"));
-  for (const Rows& series : target) plan.target.push_back(copy(series));
+  plan.target = views_of(target, target_times);
   return plan;
 }
 
@@ -140,10 +141,7 @@ void bind_simulate(nb::module_& m) {
             return prior::fit_around("prior.around", prior, view(theta), widen).prior();
           },
           "theta"_a, "widen"_a)
-      .def_prop_ro("base", [](const Prior& prior) {
-        const auto around = prior::around_of(prior);
-        return around ? around->base : prior;
-      });
+      .def_prop_ro("base", [](const Prior& prior) { return prior::TruePrior(prior).prior(); });
 
   m.def("prior_families", [] { return prior::prior_families().names(); });
   m.def("proposals", [] {
@@ -189,25 +187,28 @@ void bind_simulate(nb::module_& m) {
   m.def(
       "simulate_task",
       [](const tasks::Task& task, const std::optional<Prior>& prior, const std::string& plan,
-         const std::vector<Rows>& target, const std::string& path, bool resume, int threads, bool show_progress) {
+         const std::vector<Rows>& target, const std::vector<Numbers>& target_times, const std::string& path,
+         bool resume, int threads, bool show_progress) {
         simulate::Model model = task;
         if (prior) model.prior = *prior;
-        return simulate_model(model, plan_of(plan, target), path, resume, threads, show_progress, false);
+        return simulate_model(model, plan_of(plan, target, target_times), path, resume, threads, show_progress, false);
       },
-      "task"_a, "prior"_a.none(), "plan"_a, "target"_a, "path"_a, "resume"_a, "threads"_a, "show_progress"_a);
+      "task"_a, "prior"_a.none(), "plan"_a, "target"_a, "target_times"_a, "path"_a, "resume"_a, "threads"_a,
+      "show_progress"_a);
   m.def(
       "simulate_python",
       [](const std::string& name, const Prior& prior, std::vector<std::string> state_names, nb::handle step,
          nb::handle initial_state, nb::handle proposal, const std::string& proposal_record, const std::string& declared,
-         const std::string& plan, const std::vector<Rows>& target, const std::string& path, bool resume, int threads,
-         bool show_progress) {
-        simulate::SimulationPlan all = plan_of(plan, target);
+         const std::string& plan, const std::vector<Rows>& target, const std::vector<Numbers>& target_times,
+         const std::string& path, bool resume, int threads, bool show_progress) {
+        simulate::SimulationPlan all = plan_of(plan, target, target_times);
         if (!proposal.is_none()) all.own_proposal = python_proposal(proposal, parse(proposal_record));
         return simulate_model(python_model(name, prior, std::move(state_names), step, initial_state, parse(declared)),
                               all, path, resume, threads, show_progress, threads == 1);
       },
       "name"_a, "prior"_a, "state_names"_a, "step"_a, "initial_state"_a.none(), "proposal"_a.none(),
-      "proposal_record"_a, "declared"_a, "plan"_a, "target"_a, "path"_a, "resume"_a, "threads"_a, "show_progress"_a);
+      "proposal_record"_a, "declared"_a, "plan"_a, "target"_a, "target_times"_a, "path"_a, "resume"_a, "threads"_a,
+      "show_progress"_a);
 }
 
 }  // namespace catena::python

@@ -31,8 +31,8 @@ def metrics() -> dict[str, str]:
 
 def _draws_of(value: Any, name: str) -> tuple[list[str] | None, np.ndarray]:
     if isinstance(value, (str, os.PathLike)):
-        parameters, draws = _core.read_draws(os.fspath(value))
-        return list(parameters) or None, draws
+        draws = _core.read_draws(os.fspath(value))
+        return list(draws["parameters"]) or None, draws["theta"]
     return None, as_rows(value, "evaluate", name)
 
 

@@ -28,53 +28,6 @@ if TYPE_CHECKING:
     import arviz
 
 
-@dataclass(frozen=True)
-class Draws:
-    """Draws of θ and how they were made."""
-
-    theta: np.ndarray  #: [n, d], the chains one after the other
-    parameters: list[str]
-    series: np.ndarray  #: the observed series, one state a row; the first of several
-    state_names: list[str]
-    info: dict[str, Any]  #: evaluations, settings, seconds, R-hat, outcome, …
-    warning: str  #: about transitions outside the training range; empty if there are none
-    chains: int
-    seed: int
-    more_series: list[np.ndarray] = field(default_factory=list)  #: further series of the same θ
-
-    def _all_series(self) -> list[np.ndarray]:
-        return [self.series, *self.more_series]
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """A netCDF file that ArviZ and `catena report` open.
-
-        >>> theta = posterior.sample((100,), x=series)
-        >>> posterior.draws.save("posterior.nc")
-        """
-        record = {"method": self.info["method"], "seed": self.seed, "info": json.dumps(self.info)}
-        record |= {"outcome": self.info["outcome"], "warning": self.warning}
-        series = self._all_series()
-        _core.write_draws(
-            os.fspath(path), self.parameters, self.theta, self.chains, self.state_names, series,
-            [np.empty(0)] * len(series), to_json(record),
-        )  # fmt: skip
-
-    def to_arviz(self) -> arviz.InferenceData:
-        """ArviZ's InferenceData: posterior (chain, draw) with a variable per parameter, and observed_data:
-        series, and series_2, … if there are more."""
-        import arviz
-
-        names = ["series", *(f"series_{s + 2}" for s in range(len(self.more_series)))]
-        times = ["time", *(f"time_{s + 2}" for s in range(len(self.more_series)))]
-        theta = self.theta.reshape(self.chains, -1, len(self.parameters))
-        return arviz.from_dict(
-            posterior={name: theta[:, :, i] for i, name in enumerate(self.parameters)},
-            observed_data=dict(zip(names, self._all_series(), strict=True)),
-            dims={name: [time, "state"] for name, time in zip(names, times, strict=True)},
-            coords={"state": self.state_names},
-        )
-
-
 class Series(NamedTuple):
     """States, one a row, NaN where they are missing, and the time of each (none if they do not matter)."""
 
@@ -86,6 +39,74 @@ class Series(NamedTuple):
 
     def complete(self) -> bool:
         return bool(np.isfinite(self.rows).all())
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Draws of θ and how they were made: what `catena sample` writes to a file and `catena predict`, `catena report` and
+    Draws.load read."""
+
+    theta: np.ndarray  #: [n, d], the chains one after the other
+    parameters: list[str]
+    series: list[Series]  #: the observed ones, all of one θ: states in .rows, times in .times
+    state_names: list[str]
+    chains: int = 1
+    record: dict[str, Any] = field(default_factory=dict)  #: method, model, seed, transitions, paths, info, outcome, …
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Evaluations, settings, seconds, R-hat, outcome, …"""
+        return json.loads(self.record.get("info", "{}"))
+
+    @property
+    def warning(self) -> str:
+        """About transitions outside the training range; empty if there are none."""
+        return self.record.get("warning", "")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """A netCDF file that ArviZ, `catena predict` and `catena report` open. Draws that are not finite are left out.
+
+        >>> theta = posterior.sample((100,), x=series)
+        >>> posterior.draws.save("posterior.nc")
+        """
+        rows, times = [list(part) for part in zip(*self.series, strict=True)] or ([], [])
+        _core.write_draws(
+            os.fspath(path), self.parameters, self.theta, self.chains, self.state_names, rows, times, to_json(self.record)
+        )
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Draws:
+        """Draws from a file that catena or ArviZ wrote, or from a CSV file with one draw a row.
+
+        >>> theta = posterior.sample((100,), x=series)
+        >>> posterior.draws.save("posterior.nc")
+        >>> bool((Draws.load("posterior.nc").theta == theta).all())
+        True
+        """
+        found = _core.read_draws(os.fspath(path))
+        return Draws(
+            theta=found["theta"],
+            parameters=list(found["parameters"]),
+            series=[Series(rows, times) for rows, times in zip(found["series"], found["times"], strict=True)],
+            state_names=list(found["states"][0]) if found["states"] else [],
+            chains=found["chains"],
+            record=json.loads(found["record"]),
+        )
+
+    def to_arviz(self) -> arviz.InferenceData:
+        """ArviZ's InferenceData: posterior (chain, draw) with a variable per parameter, and observed_data:
+        series, and series_2, … if there are more, with the coordinates time, time_2, … where times are known."""
+        import arviz
+
+        ends = ["", *(f"_{s + 2}" for s in range(len(self.series) - 1))]
+        known = {f"time{end}": one.times for end, one in zip(ends, self.series, strict=False) if len(one.times) > 0}
+        theta = self.theta.reshape(self.chains, -1, len(self.parameters))
+        return arviz.from_dict(
+            posterior={name: theta[:, :, i] for i, name in enumerate(self.parameters)},
+            observed_data={f"series{end}": one.rows for end, one in zip(ends, self.series, strict=False)},
+            dims={f"series{end}": [f"time{end}", "state"] for end in ends},
+            coords={"state": self.state_names, **known},
+        )
 
 
 Panel = list[Series]  # those of one θ
@@ -161,7 +182,9 @@ class Posterior:
 
     @property
     def prior(self) -> Prior:
-        return Prior(self._model.prior)
+        """The prior that answers are given under; that of the first round, if the estimator was trained around a
+        posterior."""
+        return Prior(self._model.prior.base)
 
     @property
     def state_names(self) -> list[str]:
@@ -302,13 +325,10 @@ class Posterior:
         return Draws(
             theta=found["theta"],
             parameters=self.prior.names,
-            series=panel[0].rows,
+            series=list(panel),
             state_names=self.state_names,
-            info=json.loads(found["info"]),
-            warning=found["warning"],
             chains=found["chains"],
-            seed=seed,
-            more_series=[series.rows for series in panel[1:]],
+            record=json.loads(found["record"]),
         )
 
     def sample_batched(
@@ -413,7 +433,8 @@ class Posterior:
         draws = self._last("plot")
         results = _core.Results()
         results.set_posterior(draws.parameters, draws.theta, draws.chains)
-        results.set_observed(draws.state_names, draws.series, np.empty(0))
+        results.set_observed(draws.state_names, *draws.series[0])
+        results.set_paths(draws.record["paths"])
         results.add_information(self._model, 0)
         dimension = self.prior.dimension
         if truth is not None:

@@ -27,6 +27,7 @@ class Proposal:
         self.states = states
         self.names = names
         self.series: list[np.ndarray] = []
+        self.times: list[np.ndarray] = []  # of the rows of each series; empty where they are not known
         self.draw: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
@@ -84,7 +85,8 @@ class Gaussian(Fixed):
 
 
 class Target(Proposal):
-    """States of given series (the observed one, say), plus noise: good for these series, not beyond them.
+    """States of given series (the observed one, say), plus noise: good for these series, not beyond them. A DataFrame's
+    column `time` is the time of its rows, for simulators that use it.
 
     >>> Target([[0.0, 1.0], [0.5, 1.2]], noise=0.2).states
     2
@@ -92,10 +94,11 @@ class Target(Proposal):
 
     def __init__(self, series: ArrayLike | Sequence[ArrayLike], **settings: Any) -> None:
         given = series if isinstance(series, (list, tuple)) and np.ndim(series[0]) >= 2 else [series]
-        parts = [split_time(one)[0] for one in given]
-        columns = [as_rows(one, "proposals.Target", "series") for one in parts]
+        parts = [split_time(one) for one in given]
+        columns = [as_rows(one, "proposals.Target", "series") for one, _ in parts]
         super().__init__({"proposal": "target", **_checked("target", settings)}, columns[0].shape[1])
         self.series = columns
+        self.times = [np.empty(0) if times is None else np.ascontiguousarray(times) for _, times in parts]
 
 
 class Predictive(Proposal):

@@ -366,8 +366,9 @@ def simulate(
             raise TypeError("simulate: the proposal is a function, but must be one of catena.proposals for a task")
         plan |= {"proposal": chosen and chosen.description, "options": simulator.options, "chunk_rows": 0}
         core, record = _core.simulate_task(
-            simulator._core, second, to_json(plan), chosen.series if chosen else [], file, resume, threads, show_progress_bars
-        )
+            simulator._core, second, to_json(plan), chosen.series if chosen else [], chosen.times if chosen else [], file,
+            resume, threads, show_progress_bars,
+        )  # fmt: skip
         return _finished(core, record, file)
 
     step = Step(simulator)
@@ -405,7 +406,7 @@ def simulate(
     try:
         core, record = _core.simulate_python(
             step.name, prior._core, names, _Caller(step, pool, order), start, draw, to_json(description),
-            to_json(declared), to_json(plan), chosen.series, file, resume, batches, show_progress_bars,
+            to_json(declared), to_json(plan), chosen.series, chosen.times, file, resume, batches, show_progress_bars,
         )  # fmt: skip
     finally:
         if own:

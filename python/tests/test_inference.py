@@ -140,7 +140,7 @@ def test_a_growing_series_gives_the_posterior_of_the_whole(method, series, reque
     whole = estimator.build_posterior().sample((500,), x=series, seed=1, **QUIET)
     # The sums of a stream are added in another order than those of a whole series: equal up to single precision.
     np.testing.assert_allclose(first, whole, rtol=1e-3, atol=1e-3)
-    np.testing.assert_array_equal(growing.draws.series, series)
+    np.testing.assert_array_equal(growing.draws.series[0].rows, series)
 
 
 def test_a_posterior_that_grows_survives_a_pickle(fnse, series):

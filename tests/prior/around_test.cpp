@@ -63,6 +63,35 @@ TEST(Around, WeighsDrawsByTheRatioOfThePriors) {
   }
 }
 
+TEST(TruePrior, IsTheBaseOfOneAroundAPosteriorAndAnyOtherItself) {
+  const Around around{base(), Eigen::Vector2d(0.5, -1), Eigen::Matrix2d{{0.3, 0}, {0.1, 0.2}}};
+  const TruePrior narrowed(around.prior()), own(base());
+  EXPECT_EQ(narrowed.prior().to_json(), base().to_json());
+  EXPECT_EQ(own.prior().to_json(), base().to_json());
+  const std::vector<double> w{0.3, -0.4};
+  std::vector<double> z(2), back(2), theta(2), same(2), gradient(2, 0.0);
+  narrowed.to_z(w, z);
+  narrowed.to_w(z, back);
+  around.prior().to_theta(w, theta);
+  narrowed.prior().to_theta(z, same);
+  narrowed.add_log_weight_gradient(w, gradient);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(back[i], w[i], 1e-12);
+    EXPECT_NEAR(same[i], theta[i], 1e-12);
+    // A quadratic function: central differences are exact but for rounding.
+    std::vector<double> above = w, below = w;
+    above[i] += 1e-3;
+    below[i] -= 1e-3;
+    EXPECT_NEAR(gradient[i], (narrowed.log_weight(above) - narrowed.log_weight(below)) / 2e-3, 1e-9);
+  }
+  // f(w) = w₁ + 2 w₂ as a function of z has the gradient L⁻ᵀ (1, 2).
+  std::vector<double> g{1, 2};
+  narrowed.gradient_to_z(g);
+  EXPECT_NEAR(g[1], 2 / 0.2, 1e-12);
+  EXPECT_NEAR(g[0], (1 - 0.1 * g[1]) / 0.3, 1e-12);
+  EXPECT_EQ(own.log_weight(w), 0);
+}
+
 TEST(Around, RefusesTooFewDraws) {
   EXPECT_THROW(fit_around("test", base(), draws_of(base(), 5, 1), 1), InputError);
   EXPECT_THROW(fit_around("test", base(), draws_of(base(), 100, 1), 0), InputError);

@@ -35,7 +35,7 @@ Results everything() {
   results.information->parameters = {"p0", "p1", "p2"};
   results.information->information = evaluate::Information{Matrix(29, 3), {0.9, 0.5, 0.1}, {0.01, 0.01, 0.01}};
   results.information->information->contribution(3, 0) = 0.9;
-  results.learning_curve = LearningCurve{{0, 1, 2}, {3, NAN, 1}, {3, 2, 1.5}, {}};
+  results.learning_curve = model::LearningCurve{{0, 1, 2}, {3, NAN, 1}, {3, 2, 1.5}, {}};
   results.calibration = Calibration{{"p0"}, {{9, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 5}}}};
   return results;
 }

@@ -16,7 +16,7 @@ TEST(DensityPosterior, SaysSoWhereNoPointOfThePriorIsPossible) {
   const model::TrainedModel model = train::testing::exact_gaussian_rw(1);
   const Matrix series = train::testing::gaussian_rw_series(1, 5, 1);
   try {
-    draw_by_chains(target, {.model = model, .series = series, .times = {}, .draws = 10}, Streams(1), Parallel(1),
+    draw_by_chains(target, {.model = model, .series = {{series}}, .draws = 10}, Streams(1), Parallel(1),
                    silent_progress());
     FAIL() << "a density that is nowhere finite was sampled";
   } catch (const InputError& error) {

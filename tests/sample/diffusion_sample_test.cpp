@@ -20,7 +20,8 @@ using diffusion::Schedule;
 /// Mean and covariance of draws against N(μ, v I), d = 2. The mean of n draws has deviation √(v/n), a variance
 /// √(2/n) v, a covariance √(1/n) v; each is tested at 4.5 of these (false alarm 7e-6 each) plus the step error `bias`
 /// in units of the posterior: of the deviation for means, of v for (co)variances.
-void expect_moments(const Draws& draws, const Eigen::VectorXd& mean, double v, double bias, const std::string& what) {
+void expect_moments(const DiffusionDraws& draws, const Eigen::VectorXd& mean, double v, double bias,
+                    const std::string& what) {
   const auto z = compose::map(draws.z.view());
   const auto n = static_cast<double>(z.rows());
   const Eigen::VectorXd centre = z.colwise().mean();
@@ -48,7 +49,7 @@ TEST(EveryRule, DrawsFromTheExactPosteriorOfGaussianRw) {
       // 24 third-order steps are given an allowance of 0.5 % for their own error.
       const SampleSettings settings{.sampler = "ralston3", .steps = 24};
       const std::size_t n = T >= 10000 ? 100 : T >= 1000 ? 400 : 2000;
-      const Draws draws = diffusion_sample(*score, n, settings, Streams(1), parallel);
+      const DiffusionDraws draws = diffusion_sample(*score, n, settings, Streams(1), parallel);
       EXPECT_EQ(draws.info.outcome, Outcome::ok);
       expect_moments(draws, source.posterior_mean(), source.posterior_variance(), 0.005,
                      fmt::format("{}, T = {}", rule.name, T));
@@ -63,7 +64,7 @@ TEST(EverySampler, DrawsFromTheExactPosteriorOfGaussianRwWithEverySchedule) {
         compose::compose("gauss", {.source = &source, .schedule = named.schedule, .precisions = source.precisions()});
     for (const Sampler& sampler : samplers()) {
       SampleSettings settings{.sampler = std::string(sampler.name), .steps = sampler.order == 1 ? 200 : 50};
-      const Draws draws = diffusion_sample(*score, 1500, settings, Streams(2), Parallel(2));
+      const DiffusionDraws draws = diffusion_sample(*score, 1500, settings, Streams(2), Parallel(2));
       EXPECT_EQ(draws.info.outcome, Outcome::ok);
       expect_moments(draws, source.posterior_mean(), source.posterior_variance(), 0.05,
                      fmt::format("{}, {}", sampler.name, named.name));
@@ -84,7 +85,7 @@ struct BimodalTarget {
   }
 
   /// √n D of Kolmogorov and Smirnov.
-  double distance(Draws draws) const {
+  double distance(DiffusionDraws draws) const {
     std::ranges::sort(draws.z.values());
     const auto n = static_cast<double>(draws.z.rows());
     double distance = 0;
@@ -101,7 +102,7 @@ TEST(EverySampler, DrawsFromASkewedBimodalTarget) {
   const BimodalTarget target;
   for (const Sampler& sampler : samplers()) {
     SampleSettings settings{.sampler = std::string(sampler.name), .steps = 200, .end_width = 0.01};
-    const Draws draws = diffusion_sample(*target.score, 4000, settings, Streams(3), Parallel(2));
+    const DiffusionDraws draws = diffusion_sample(*target.score, 4000, settings, Streams(3), Parallel(2));
     // √n D > 2.3 has probability 2 exp(−2 · 2.3²) = 5e-5; 7 samplers: 3.5e-4 for the whole test.
     EXPECT_LT(target.distance(draws), 2.3) << sampler.name;
   }
@@ -115,7 +116,7 @@ TEST(AdaptiveSteps, DrawFromASkewedBimodalTargetWithFewerEvaluationsForALooserTo
     for (const double tolerance : {0.002, 0.01}) {
       SampleSettings settings{.sampler = std::string(sampler.name), .steps = 2000, .end_width = 0.01};
       settings.tolerance = tolerance;
-      const Draws draws = diffusion_sample(*target.score, 4000, settings, Streams(3), Parallel(2));
+      const DiffusionDraws draws = diffusion_sample(*target.score, 4000, settings, Streams(3), Parallel(2));
       EXPECT_EQ(draws.info.outcome, Outcome::ok);
       EXPECT_LT(target.distance(draws), 2.3) << sampler.name << ", " << tolerance;  // 6 tests: false alarm 3e-4
       if (evaluations > 0) {
@@ -142,7 +143,7 @@ TEST(EverySampler, GivesTheSameBitsForAnyNumberOfThreads) {
       compose::compose("jac", {.source = &source, .schedule = schedule, .precisions = source.precisions()});
   for (const Sampler& sampler : samplers()) {
     const SampleSettings settings{.sampler = std::string(sampler.name), .steps = 10, .block = 16};
-    const Draws one = diffusion_sample(*score, 100, settings, Streams(4), Parallel(1));
+    const DiffusionDraws one = diffusion_sample(*score, 100, settings, Streams(4), Parallel(1));
     for (const int threads : {2, 5}) {
       EXPECT_EQ(one.z, diffusion_sample(*score, 100, settings, Streams(4), Parallel(threads)).z) << sampler.name;
     }
@@ -156,7 +157,7 @@ TEST(EverySampler, CountsItsEvaluations) {
   const auto score =
       compose::compose("gauss", {.source = &source, .schedule = schedule, .precisions = source.precisions()});
   for (const Sampler& sampler : samplers()) {
-    const Draws draws =
+    const DiffusionDraws draws =
         diffusion_sample(*score, 10, {.sampler = std::string(sampler.name), .steps = 7}, Streams(1), Parallel(1));
     // One to find the start, the stages and Langevin steps of each of 7 steps, one for Tweedie.
     std::size_t expected = 2 + 7 * static_cast<std::size_t>(sampler.stages);
@@ -175,7 +176,7 @@ TEST(DiffusionSample, EndsWhereTheNoiseIsNarrowerThanThePosterior) {
     const auto score =
         compose::compose("gauss", {.source = &source, .schedule = schedule, .precisions = source.precisions()});
     const SampleSettings settings{.sampler = "ddim", .steps = 2};
-    const Draws draws = diffusion_sample(*score, 1, settings, Streams(1), Parallel(1));
+    const DiffusionDraws draws = diffusion_sample(*score, 1, settings, Streams(1), Parallel(1));
     EXPECT_NEAR(schedule.eta(draws.info.a_end), 0.05 * std::sqrt(source.posterior_variance()), 1e-12);
     const SampleSettings bounded{.sampler = "ddim", .steps = 2, .smallest_a = 0.02};
     EXPECT_GE(diffusion_sample(*score, 1, bounded, Streams(1), Parallel(1)).info.a_end, 0.02 - 1e-12);
@@ -195,7 +196,7 @@ class ExplodingScores final : public compose::LocalScores {
 TEST(DiffusionSample, ReportsParticlesThatLeftTheFiniteRange) {
   const ExplodingScores source;
   const auto score = compose::compose("fnpe", {.source = &source});
-  const Draws draws = diffusion_sample(*score, 20, {.steps = 10, .largest_z = 1e300}, Streams(1), Parallel(1));
+  const DiffusionDraws draws = diffusion_sample(*score, 20, {.steps = 10, .largest_z = 1e300}, Streams(1), Parallel(1));
   EXPECT_EQ(draws.info.outcome, Outcome::diverged);
   EXPECT_EQ(draws.info.diverged, 20U);
 }
@@ -203,7 +204,7 @@ TEST(DiffusionSample, ReportsParticlesThatLeftTheFiniteRange) {
 TEST(DiffusionSample, KeepsParticlesWithinWhatThePriorAllowsAndCountsTheCuts) {
   const ExplodingScores source;
   const auto score = compose::compose("fnpe", {.source = &source});
-  const Draws draws =
+  const DiffusionDraws draws =
       diffusion_sample(*score, 20, {.sampler = "euler_maruyama", .steps = 10, .largest_z = 3}, Streams(1), Parallel(1));
   EXPECT_EQ(draws.info.outcome, Outcome::ok);
   EXPECT_EQ(draws.info.cuts, 20U * 11U);  // every step and the last one, of every particle

@@ -20,7 +20,7 @@ TEST(FnlePosterior, IsConjugateForTheExactDensityOfGaussianRw) {
     for (const char* kernel : {"auto", "nuts"}) {
       const Matrix series = train::testing::gaussian_rw_series(2, T, 40 + T);
       const PosteriorDraws draws =
-          draw_posterior({.model = model, .series = series, .times = {}, .draws = n, .settings = {{"kernel", kernel}}},
+          draw_posterior({.model = model, .series = {{series}}, .draws = n, .settings = {{"kernel", kernel}}},
                          Streams(2), Parallel(2));
       EXPECT_EQ(draws.outcome, Outcome::ok);
       EXPECT_LE(draws.info["r_hat"].get<double>(), 1.01);

@@ -24,9 +24,9 @@ TEST(LongSeries, AreSampledByTheKernelThatTheirCostAsksFor) {
            {"fnre", {{"network", "joint"}, {"decay", 0.1}, {"width", 16}, {"ensemble", 1}}, "delayed"}}) {
     SCOPED_TRACE(method + " " + settings.dump());
     const model::TrainedModel model = train::train_briefly(method, set, settings, 300, 200);
-    const PosteriorDraws draws = draw_posterior(
-        {.model = model, .series = series, .times = {}, .draws = 100, .settings = nlohmann::json::object()}, Streams(2),
-        Parallel(2));
+    const PosteriorDraws draws =
+        draw_posterior({.model = model, .series = {{series}}, .draws = 100, .settings = nlohmann::json::object()},
+                       Streams(2), Parallel(2));
     EXPECT_EQ(draws.outcome, Outcome::ok);
     EXPECT_EQ(draws.info["kernel"], kernel);
     EXPECT_GT(draws.info["thinned_evaluations"].get<std::size_t>(), 0U);  // of the start

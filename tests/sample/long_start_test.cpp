@@ -64,7 +64,7 @@ TEST(LongStart, LeadsToTheConjugatePosteriorOfALongSeries) {
   constexpr std::size_t n = 1000, T = 1500;
   const Matrix series = train::testing::gaussian_rw_series(2, T, 50);
   const PosteriorDraws draws =
-      draw_posterior({.model = model, .series = series, .times = {}, .draws = n}, Streams(2), Parallel(2));
+      draw_posterior({.model = model, .series = {{series}}, .draws = n}, Streams(2), Parallel(2));
   EXPECT_EQ(draws.outcome, Outcome::ok);
   EXPECT_EQ(draws.info["kernel"], "delayed");
   EXPECT_LT(draws.info["evaluations"].get<int>(), 5000);

@@ -31,5 +31,21 @@ TEST(RestoredPrior, TurnsDrawsUnderTheNormalIntoDrawsUnderThePrior) {
   EXPECT_NEAR(squares, 1.0 / 3, error * std::sqrt(2.0) / 3);
 }
 
+TEST(RestoredPrior, LeavesOutWhatIsNotFinite) {
+  const prior::Around around{prior::Prior::standard({"z"}), Eigen::VectorXd::Constant(1, 0.0),
+                             Eigen::MatrixXd::Constant(1, 1, 1.0)};  // all weights are equal
+  Matrix w(4, 1);
+  w(0, 0) = w(2, 0) = std::nan("");
+  w(1, 0) = 1, w(3, 0) = 3;
+  const RestoredDraws restored = restore_prior(around, w, 2, Streams(1).stream("prior"));
+  EXPECT_DOUBLE_EQ(restored.ess, 2);
+  EXPECT_EQ(restored.z(0, 0), 1);
+  EXPECT_EQ(restored.z(1, 0), 3);
+  w(1, 0) = w(3, 0) = std::nan("");
+  const RestoredDraws none = restore_prior(around, w, 2, Streams(1).stream("prior"));
+  EXPECT_EQ(none.ess, 0);
+  EXPECT_TRUE(std::isnan(none.z(1, 0)));
+}
+
 }  // namespace
 }  // namespace catena::sample::restored_prior_test

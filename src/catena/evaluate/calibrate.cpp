@@ -73,11 +73,9 @@ CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries&
   progress.start("calibrate", "series", count);
   parallel.for_each(count, [&](std::size_t s) {
     PartProgress part(progress);
-    const sample::PosteriorRequest request{.model = model,
-                                           .series = known.series[s],
-                                           .times = known.times.empty() ? std::span<const double>() : known.times[s],
-                                           .draws = draws,
-                                           .settings = settings};
+    simulate::SeriesView series{known.series[s]};
+    if (!known.times.empty()) series.times = known.times[s];
+    const sample::PosteriorRequest request{.model = model, .series = {series}, .draws = draws, .settings = settings};
     const sample::PosteriorDraws drawn = sample::draw_posterior(request, streams.child("calibrate", s), alone, part);
     std::ranges::copy(drawn.theta.values(), all.row(s * draws).begin());
     result.outcome[s] = drawn.outcome;

@@ -18,7 +18,7 @@ LocalGradient from_target(const model::TrainedModel& model, const compose::Obser
   return [&model, &observed, &sampler](std::size_t t, ConstMatrixView z, MatrixView out) {
     compose::ObservedSeries one{Matrix(1, observed.c.cols())};
     std::ranges::copy(observed.c.row(t), one.c.row(0).begin());
-    const sample::PosteriorRequest request{.model = model, .series = {}, .times = {}};
+    const sample::PosteriorRequest request{.model = model, .series = {}};
     const auto target = sampler.target(request, one, Parallel(1));
     std::vector<double> density(z.rows);
     target->log_density_and_gradient(z, density, out);
@@ -65,8 +65,18 @@ LocalGradient local_gradient(const model::TrainedModel& model, const compose::Ob
 Information information(const model::TrainedModel& model, const compose::ObservedSeries& observed, ConstMatrixView z,
                         const Parallel& parallel) {
   constexpr double end_width = 0.05;  // as SampleSettings::end_width, for the same reason
-  const LocalGradient gradient = local_gradient(model, observed, end_width * narrowest(z));
-  return information(z, observed.transitions(), gradient, parallel);
+  const prior::TruePrior prior = model.true_prior();
+  const auto to_w = [&](ConstMatrixView rows) {
+    Matrix w(rows.rows, rows.cols);
+    for (std::size_t k = 0; k < rows.rows; ++k) prior.to_w(rows.row(k), w.row(k));
+    return w;
+  };
+  const LocalGradient local = local_gradient(model, observed, end_width * narrowest(to_w(z)));
+  const LocalGradient gradient = [&](std::size_t t, ConstMatrixView rows, MatrixView out) {
+    local(t, to_w(rows), out);
+    for (std::size_t k = 0; k < rows.rows; ++k) prior.gradient_to_z(out.row(k));
+  };
+  return information(z, observed.transitions(), prior.around() ? gradient : local, parallel);
 }
 
 }  // namespace catena::evaluate

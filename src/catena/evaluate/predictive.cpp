@@ -33,14 +33,11 @@ class Runners {
     }
   }
 
-  /// Over the time `length`, for simulators that take it; others make one step.
+  /// From `time` over `length` steps: in one, for simulators that take its length; others make so many.
   void step(double time, double length, Stream& stream) {
-    std::ranges::fill(time_, time);
     std::ranges::fill(length_, length);
-    simulator_.step({theta_.view(), state_.view(), simulator_.uses_time ? time_.data() : nullptr,
-                     simulator_.uses_step ? length_.data() : nullptr},
-                    stream, next_.view());
-    std::swap(state_, next_);
+    const double steps = simulator_.uses_step ? 1 : std::max(1.0, std::round(length));
+    for (double made = 0; made < steps; ++made) one_step(time + made, stream);
   }
 
   void read(std::size_t lane, std::span<double> out) const {
@@ -48,6 +45,14 @@ class Runners {
   }
 
  private:
+  void one_step(double time, Stream& stream) {
+    std::ranges::fill(time_, time);
+    simulator_.step({theta_.view(), state_.view(), simulator_.uses_time ? time_.data() : nullptr,
+                     simulator_.uses_step ? length_.data() : nullptr},
+                    stream, next_.view());
+    std::swap(state_, next_);
+  }
+
   const simulate::Simulator& simulator_;
   StateLanes theta_, state_, next_;
   AlignedVector<double> time_, length_;
@@ -58,30 +63,34 @@ bool is_known(std::span<const double> state) {
 }
 
 /// `series[begin + l]` for the draws [begin, begin + theta.rows) of one block.
-void run_block(const simulate::Simulator& simulator, ConstMatrixView theta, ConstMatrixView observed,
-               std::span<const double> times, bool one_step, Stream stream, std::span<Matrix> series) {
+void run_block(const simulate::Simulator& simulator, ConstMatrixView theta, const simulate::SeriesView& given,
+               double step_length, bool one_step, Stream stream, std::span<Matrix> series) {
+  const ConstMatrixView observed = given.states;
   Runners runners(simulator, theta, observed.row(0));
   for (Matrix& one : series) std::ranges::copy(observed.row(0), one.row(0).begin());
   for (std::size_t t = 0; t + 1 < observed.rows; ++t) {
     if (one_step && is_known(observed.row(t))) runners.set(observed.row(t));
-    runners.step(times.empty() ? static_cast<double>(t) : times[t], times.empty() ? 1 : times[t + 1] - times[t],
-                 stream);
+    runners.step(given.time(t), (given.time(t + 1) - given.time(t)) / step_length, stream);
     for (std::size_t l = 0; l < series.size(); ++l) runners.read(l, series[l].row(t + 1));
   }
 }
 
 }  // namespace
 
-PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView theta, ConstMatrixView observed,
-                         std::span<const double> times, const Streams& streams, const Parallel& parallel,
-                         Progress& progress) {
+PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView theta,
+                         const simulate::SeriesView& series, double step_length, const Streams& streams,
+                         const Parallel& parallel, Progress& progress) {
+  const ConstMatrixView observed = series.states;
+  check::positive(function, "step_length", step_length);
   check::equal(function, "the number of parameters of a draw", theta.cols, simulator.parameters());
   check::that(simulator.order == 1, function, "the order of the simulator", simulator.order,
               "1: only the last state is carried on");
   check::equal(function, "the number of states of the series", observed.cols, simulator.states());
   check::at_least(function, "the number of rows of the series", observed.rows, std::size_t{2});
   check::all_finite(function, "the first row of the series", observed.row(0));
-  if (!times.empty()) check::equal(function, "the number of times of the series", times.size(), observed.rows);
+  if (!series.times.empty()) {
+    check::equal(function, "the number of times of the series", series.times.size(), observed.rows);
+  }
 
   PredictiveSeries result;
   result.run.assign(theta.rows, Matrix(observed.rows, observed.cols));
@@ -89,9 +98,9 @@ PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView t
   progress.start("predict", "draws", theta.rows);
   parallel.for_blocks(theta.rows, block_draws, [&](std::size_t begin, std::size_t end, std::size_t block) {
     const ConstMatrixView mine = theta.slice_rows(begin, end);
-    run_block(simulator, mine, observed, times, false, streams.stream("run", block),
+    run_block(simulator, mine, series, step_length, false, streams.stream("run", block),
               std::span(result.run).subspan(begin, end - begin));
-    run_block(simulator, mine, observed, times, true, streams.stream("one_step", block),
+    run_block(simulator, mine, series, step_length, true, streams.stream("one_step", block),
               std::span(result.one_step).subspan(begin, end - begin));
     progress.advance(end - begin);
   });

@@ -12,6 +12,7 @@
 #include "catena/core/random.h"
 #include "catena/files/netcdf/netcdf.h"
 #include "catena/model/density/density_model.h"
+#include "catena/simulate/series.h"
 #include "catena/simulate/simulator.h"
 
 namespace catena::evaluate {
@@ -22,12 +23,13 @@ struct PredictiveSeries {
   std::vector<Matrix> one_step;  ///< x^(t+1) ~ p(· | observed x^t, θ_k): where x^t is missing, from the step before
 };
 
-/// `observed` has one state a row, of which the first must be known; NaN = missing. `times` are those of its rows, for
-/// simulators that use time. Draws that leave the finite numbers stay as they come. The result is a function of the
+/// The first state of `observed` must be known. Its times count in units of `step_length` (simulate/paths.h): a
+/// simulator that takes the length of its step makes one step from row to row, another as many as fit, to the nearest
+/// whole number. Draws that leave the finite numbers stay as they come. The result is a function of the
 /// streams alone, whatever the number of threads.
-PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView theta, ConstMatrixView observed,
-                         std::span<const double> times, const Streams& streams, const Parallel& parallel,
-                         Progress& progress = silent_progress());
+PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView theta,
+                         const simulate::SeriesView& observed, double step_length, const Streams& streams,
+                         const Parallel& parallel, Progress& progress = silent_progress());
 
 /// A trained density as a simulator of its own. `model` must outlive it.
 simulate::Simulator surrogate_simulator(const model::DensityModel& model);

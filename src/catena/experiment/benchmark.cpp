@@ -167,10 +167,7 @@ class Runner {
     around.prior = prior::fit_around("experiment", task.prior, found, widen).prior();
     simulate::SimulationPlan plan;
     plan.proposal = {{"proposal", "target"}, {"noise", 0.0}, {"relative_noise", 0.1}};
-    for (const tasks::Observation& one : observed) {
-      plan.target.push_back(one.series);
-      plan.target_times.push_back(one.times);
-    }
+    plan.target = views_of(observed);
     plan.budget = row.budget / static_cast<std::uint64_t>(method.rounds);
     plan.seed = streams.child("second round").stream("observation", row.observation).bits();
     std::vector<simulate::TransitionSet> sets{simulate::simulate(around, plan, parallel_, silent_progress())};
@@ -187,14 +184,10 @@ class Runner {
                                    const std::vector<tasks::Observation>& observed, const Streams& streams) const {
     std::vector<const model::TrainedModel*> companions;
     for (std::size_t k = 1; k < models.size(); ++k) companions.push_back(&models[k]);
-    std::vector<simulate::SeriesView> more;
-    for (std::size_t s = 1; s < observed.size(); ++s) more.push_back({observed[s].series, observed[s].times});
     return sample::draw_posterior({.model = models.front(),
-                                   .series = observed.front().series,
-                                   .times = observed.front().times,
+                                   .series = views_of(observed),
                                    .draws = sweep_.draws,
                                    .settings = method.sample,
-                                   .more_series = std::move(more),
                                    .companions = std::move(companions)},
                                   streams, parallel_);
   }

@@ -126,7 +126,8 @@ std::vector<DecomposedCell> decompose(const Decomposition& plan, const Parallel&
             const ExactScores source(walk_of(task), observation.series, schedule);
             const auto score =
                 compose::compose(rule, {.source = &source, .schedule = schedule, .precisions = source.precisions()});
-            const sample::Draws draws = sample::diffusion_sample(*score, plan.draws, settings, Streams(1), parallel);
+            const sample::DiffusionDraws draws =
+                sample::diffusion_sample(*score, plan.draws, settings, Streams(1), parallel);
             cell.evaluations = draws.info.evaluations;
             const double c2st = evaluate::metrics()
                                     .at("experiment", "c2st")

@@ -29,6 +29,8 @@ std::vector<double> numbers_from(const nlohmann::json& list) {
   return values;
 }
 
+}  // namespace
+
 nlohmann::json to_json(const LearningCurve& curve) {
   return {{"step", numbers(curve.step)},
           {"train_loss", numbers(curve.train_loss)},
@@ -40,8 +42,6 @@ LearningCurve curve_from(const nlohmann::json& json) {
   const auto column = [&](const char* name) { return numbers_from(json.value(name, nlohmann::json::array())); };
   return {column("step"), column("train_loss"), column("held_out_loss"), column("seconds")};
 }
-
-}  // namespace
 
 std::size_t weight_count(const TrainedNetwork& network) {
   std::size_t count = 0;

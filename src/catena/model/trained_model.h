@@ -13,13 +13,18 @@
 #include "catena/core/outcome.h"
 #include "catena/model/features.h"
 #include "catena/model/weights.h"
+#include "catena/prior/around.h"
 #include "catena/prior/prior.h"
 
 namespace catena::model {
 
+/// Lists of one length, or empty where there is none. NaN = not measured at that step.
 struct LearningCurve {
   std::vector<double> step, train_loss, held_out_loss, seconds;
 };
+nlohmann::json to_json(const LearningCurve& curve);
+/// Lists that are missing or no lists are empty; what is no number in one is NaN.
+LearningCurve curve_from(const nlohmann::json& json);
 
 struct TrainedNetwork {
   NamedWeights weights;
@@ -36,7 +41,7 @@ struct TrainedModel {
   nlohmann::json settings;  // of the method, all of them
   nlohmann::json training;  // of the loop, all of them
   std::uint64_t seed = 0;
-  prior::Prior prior;
+  prior::Prior prior;  // whose z-space the networks see; answers are given under true_prior()
   std::vector<std::string> state_names;
   Features features;
   nlohmann::json provenance;                        // of the transitions
@@ -46,6 +51,8 @@ struct TrainedModel {
   std::string source = "the model";                 // its file, for sentences
 
   const TrainedNetwork& network(const std::string& name) const;
+  /// The prior that answers are given under: not `prior` if the model was trained around a posterior.
+  prior::TruePrior true_prior() const { return prior::TruePrior(prior); }
   /// Itself. Throws InputError if it is of another method.
   const TrainedModel& of_method(std::string_view name) const;
   /// What its networks see of transitions whose standardised features are the rows of c: c, or c whitened.

@@ -1,5 +1,6 @@
 #include "catena/prior/around.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "catena/core/check.h"
@@ -24,8 +25,7 @@ class AroundFactor final : public Factor {
   void to_z(std::span<const double> theta, std::span<double> w, std::span<const std::string>) const override {
     Eigen::VectorXd z(static_cast<Eigen::Index>(size()));
     parts_.base.to_z(theta, std::span<double>(z.data(), size()));
-    Eigen::Map<Eigen::VectorXd>(w.data(), z.size()) =
-        parts_.lower.triangularView<Eigen::Lower>().solve(z - parts_.mean);
+    Eigen::Map<Eigen::VectorXd>(w.data(), z.size()) = parts_.from_base({z.data(), size()});
   }
   double log_density(std::span<const double> theta) const override {
     const double base = parts_.base.log_density(theta);
@@ -39,6 +39,7 @@ class AroundFactor final : public Factor {
     return parts_.base.log_jacobian(std::span<const double>(z.data(), size())) +
            parts_.lower.diagonal().array().log().sum();
   }
+  const Around& parts() const { return parts_; }
   nlohmann::json to_json() const override {
     nlohmann::json lower = nlohmann::json::array();
     for (Eigen::Index i = 0; i < parts_.lower.rows(); ++i) {
@@ -93,8 +94,44 @@ Eigen::VectorXd Around::to_base(std::span<const double> w) const {
   return mean + lower.triangularView<Eigen::Lower>() * map(w);
 }
 
+Eigen::VectorXd Around::from_base(std::span<const double> z) const {
+  return lower.triangularView<Eigen::Lower>().solve(map(z) - mean);
+}
+
 double Around::log_weight(std::span<const double> w) const {
   return -0.5 * to_base(w).squaredNorm() + 0.5 * map(w).squaredNorm() + lower.diagonal().array().log().sum();
+}
+
+Eigen::VectorXd Around::log_weight_gradient(std::span<const double> w) const {
+  return map(w) - lower.transpose().triangularView<Eigen::Upper>() * to_base(w);
+}
+
+void TruePrior::to_z(std::span<const double> w, std::span<double> z) const {
+  if (!around_) {
+    std::ranges::copy(w, z.begin());
+  } else {
+    std::ranges::copy(around_->to_base(w), z.begin());
+  }
+}
+
+void TruePrior::to_w(std::span<const double> z, std::span<double> w) const {
+  if (!around_) {
+    std::ranges::copy(z, w.begin());
+  } else {
+    std::ranges::copy(around_->from_base(z), w.begin());
+  }
+}
+
+void TruePrior::add_log_weight_gradient(std::span<const double> w, std::span<double> gradient) const {
+  if (!around_) return;
+  Eigen::Map<Eigen::VectorXd>(gradient.data(), static_cast<Eigen::Index>(gradient.size())) +=
+      around_->log_weight_gradient(w);
+}
+
+void TruePrior::gradient_to_z(std::span<double> gradient) const {
+  if (!around_) return;
+  Eigen::Map<Eigen::VectorXd> g(gradient.data(), static_cast<Eigen::Index>(gradient.size()));
+  around_->lower.transpose().triangularView<Eigen::Upper>().solveInPlace(g);
 }
 
 Around fit_around(std::string_view function, const Prior& prior, ConstMatrixView theta, double widen) {
@@ -121,10 +158,8 @@ Around fit_around(std::string_view function, const Prior& prior, ConstMatrixView
 }
 
 std::optional<Around> around_of(const Prior& prior) {
-  const nlohmann::json json = prior.to_json();
-  const nlohmann::json& factors = json["factors"];
-  if (factors.size() != 1 || factors[0].value("family", "") != "around") return std::nullopt;
-  return parts_from_json(factors[0]);
+  const auto* factor = dynamic_cast<const AroundFactor*>(prior.only_factor());
+  return factor == nullptr ? std::nullopt : std::optional(factor->parts());
 }
 
 FactorPtr around_factor(Around parts) { return std::make_shared<AroundFactor>(std::move(parts)); }

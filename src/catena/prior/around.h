@@ -24,8 +24,12 @@ struct Around {
   Prior prior() const;
   /// z of w.
   Eigen::VectorXd to_base(std::span<const double> w) const;
+  /// w of z.
+  Eigen::VectorXd from_base(std::span<const double> z) const;
   /// log N(z; 0, I) − log N(z; μ, LLᵀ) of z = μ + L w.
   double log_weight(std::span<const double> w) const;
+  /// Its gradient in w: w − Lᵀ z.
+  Eigen::VectorXd log_weight_gradient(std::span<const double> w) const;
 };
 
 /// The normal with the mean of the draws in z-space and `widen`² times their covariance. A base that is itself around
@@ -34,6 +38,30 @@ Around fit_around(std::string_view function, const Prior& base, ConstMatrixView 
 
 /// The parts of a prior made by `Around::prior`; none for any other.
 std::optional<Around> around_of(const Prior& prior);
+
+/// The prior that answers about θ are given under, for what was learned with `trained` as the prior of its z-space
+/// (here called w): the base of a prior around a posterior; any other prior is its own, with w = z and weight 1. Draws,
+/// densities, modes and reports all ask here.
+class TruePrior {
+ public:
+  explicit TruePrior(Prior trained) : trained_(std::move(trained)), around_(around_of(trained_)) {}
+
+  const Prior& prior() const { return around_ ? around_->base : trained_; }
+  const Prior& trained() const { return trained_; }
+  const std::optional<Around>& around() const { return around_; }
+
+  void to_z(std::span<const double> w, std::span<double> z) const;
+  void to_w(std::span<const double> z, std::span<double> w) const;
+  /// log p(θ) − log p_trained(θ) at the θ of w.
+  double log_weight(std::span<const double> w) const { return around_ ? around_->log_weight(w) : 0; }
+  void add_log_weight_gradient(std::span<const double> w, std::span<double> gradient) const;
+  /// A gradient in w becomes the one in z: ∇_z = L⁻ᵀ ∇_w.
+  void gradient_to_z(std::span<double> gradient) const;
+
+ private:
+  Prior trained_;
+  std::optional<Around> around_;
+};
 
 /// As a factor of a prior, for the list of families.
 FactorPtr around_factor(Around parts);

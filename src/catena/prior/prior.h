@@ -69,6 +69,8 @@ class Prior {
 
   std::size_t size() const { return names_.size(); }
   const std::vector<std::string>& names() const { return names_; }
+  /// The factor that is all of it; null if there are several, or none.
+  const Factor* only_factor() const { return parts_.size() == 1 ? parts_.front().factor.get() : nullptr; }
 
   void to_theta(std::span<const double> z, std::span<double> theta) const;
   void to_z(std::span<const double> theta, std::span<double> z) const;

@@ -125,7 +125,7 @@ void judge_truth(const Summary& summary, FindingList& found) {
 }
 
 /// Means over a twentieth of the curve stand against the noise of single steps.
-void judge_learning(const LearningCurve& curve, FindingList& found) {
+void judge_learning(const model::LearningCurve& curve, FindingList& found) {
   std::vector<double> losses, steps;
   const std::vector<double>& source = curve.held_out_loss.empty() ? curve.train_loss : curve.held_out_loss;
   for (std::size_t i = 0; i < source.size(); ++i) {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "catena/core/errors.h"
-#include "catena/evaluate/draws.h"
 #include "catena/evaluate/local_gradient.h"
+#include "catena/sample/draws.h"
 
 namespace catena::report {
 namespace {
@@ -15,10 +15,10 @@ namespace {
 // A report shall not take longer than a glance at it: some two million evaluations of a network are seconds.
 constexpr std::size_t most_evaluations = 2'000'000, least_draws = 100, most_draws = 1000;
 
-/// Evenly spread draws in z-space, in the order of the model's parameters; those at the very border of a prior, whose z
-/// is not finite, are left out.
+/// Evenly spread draws in the true prior's z-space, in the order of the model's parameters; those at the very border of
+/// a prior, whose z is not finite, are left out.
 Matrix draws_in_z(const DrawSet& posterior, const prior::Prior& prior, std::size_t count) {
-  const evaluate::Draws draws = evaluate::in_order_of({prior.names(), {}}, {posterior.parameters, posterior.values});
+  const sample::Draws draws = sample::in_order_of(prior.names(), {posterior.parameters, posterior.values});
   Matrix z(count, prior.size());
   std::size_t kept = 0;
   for (std::size_t k = 0; k < count; ++k) {
@@ -43,10 +43,9 @@ void add_information(Results& results, const model::TrainedModel& model, const P
       throw InputError(fmt::format("{} transitions and {} draws are too many or too few for a quick look", transitions,
                                    results.posterior->values.rows()));
     }
-    std::vector<double> times = results.observed->times;
-    for (std::size_t t = times.size(); t <= transitions; ++t) times.push_back(static_cast<double>(t));
-    const compose::ObservedSeries observed = compose::observed_series("report", model, results.observed->values, times);
-    const Matrix z = draws_in_z(*results.posterior, model.prior, draws);
+    const simulate::SeriesView series = simulate::view_of(*results.observed);
+    const compose::ObservedSeries observed = compose::observed_series("report", model, {}, {&series, 1}, results.paths);
+    const Matrix z = draws_in_z(*results.posterior, model.true_prior().prior(), draws);
     result.parameters = model.prior.names();
     result.information = evaluate::information(model, observed, z, parallel);
   } catch (const InputError& error) {

@@ -7,12 +7,11 @@
 #include <limits>
 
 #include "catena/core/check.h"
-#include "catena/evaluate/draws.h"
 #include "catena/files/json.h"
 #include "catena/files/netcdf/netcdf.h"
 #include "catena/files/safetensors.h"
 #include "catena/report/summary.h"
-#include "catena/sample/draws_file.h"
+#include "catena/sample/draws.h"
 
 namespace catena::report {
 
@@ -64,53 +63,36 @@ json record_of(const files::Attributes& attributes) {
 
 /// What the writer of the file measured; otherwise computed from the chains, which must then be whole, and of 20 draws
 /// or more: shorter ones tell nothing.
-std::vector<sample::ChainHealth> health_of(const Group& posterior, const evaluate::Draws& draws, std::size_t chains) {
-  std::vector<sample::ChainHealth> stored;
-  for (const std::string& parameter : draws.parameters) {
-    const Variable* variable = find_variable(posterior, parameter);
-    if (variable == nullptr) break;
-    const auto attribute = [&](const char* key) {
-      const auto found = variable->attributes.find(key);
-      return found != variable->attributes.end() && found->second.is_number() ? found->second.get<double>() : nan;
-    };
-    const sample::ChainHealth health{attribute("r_hat"), attribute("bulk_ess"), attribute("tail_ess")};
-    if (!std::isfinite(health.r_hat) || !std::isfinite(health.bulk_ess)) break;
-    stored.push_back(health);
-  }
-  if (stored.size() == draws.parameters.size()) return stored;
-
-  const std::size_t length = chains == 0 ? 0 : draws.values.rows() / chains;
+std::vector<sample::ChainHealth> health_of(const sample::Draws& draws) {
+  if (!draws.health.empty()) return draws.health;
+  const std::size_t length = draws.chains == 0 ? 0 : draws.values.rows() / draws.chains;
   const auto finite = [](double v) { return std::isfinite(v); };
-  if (length < 20 || !std::ranges::all_of(draws.values.values(), finite)) return {};
+  if (length < 20 || draws.dropped > 0 || !std::ranges::all_of(draws.values.values(), finite)) return {};
   std::vector<sample::ChainHealth> computed;
   for (std::size_t p = 0; p < draws.values.cols(); ++p) {
-    Matrix chain(chains, length);
-    for (std::size_t k = 0; k < chains * length; ++k) chain(k / length, k % length) = draws.values(k, p);
+    Matrix chain(draws.chains, length);
+    for (std::size_t k = 0; k < draws.chains * length; ++k) chain(k / length, k % length) = draws.values(k, p);
     computed.push_back(sample::chain_health(chain));
   }
   return computed;
 }
 
-std::optional<Outcome> outcome_of(const Group& root) {
-  const auto found = root.attributes.find("outcome");
-  if (found == root.attributes.end() || !found->second.is_string()) return std::nullopt;
+std::optional<Outcome> outcome_of(const files::Attributes& attributes) {
+  const auto found = attributes.find("outcome");
+  if (found == attributes.end() || !found->second.is_string()) return std::nullopt;
   return outcome_named(found->second.get_ref<const std::string&>());
 }
 
-DrawSet read_draw_set(const path& file, const Group& root) {
-  evaluate::Draws draws = evaluate::read_draws(file);
+DrawSet draw_set(const path& file, sample::Draws draws) {
   DrawSet set;
-  const Group& posterior = *find_group(root, "posterior");
-  const bool own =
-      std::ranges::find(posterior.dimensions, "chain", &files::Dimension::name) != posterior.dimensions.end();
-  set.chains = (own ? posterior : root).dimension("chain");
-  set.health = health_of(posterior, draws, set.chains);
-  set.outcome = outcome_of(root);
+  set.chains = draws.chains;
+  set.health = health_of(draws);
+  set.outcome = outcome_of(draws.record);
   std::vector<std::size_t> kept;
   for (std::size_t r = 0; r < draws.values.rows(); ++r) {
     if (std::ranges::all_of(draws.values.row(r), [](double v) { return std::isfinite(v); })) kept.push_back(r);
   }
-  set.dropped = draws.values.rows() - kept.size();
+  set.dropped = draws.dropped + draws.values.rows() - kept.size();
   check::that(kept.size() >= 2, results_function, fmt::format("the number of finite draws in {}", file.string()),
               kept.size(), "at least 2");
   set.parameters = std::move(draws.parameters);
@@ -121,17 +103,11 @@ DrawSet read_draw_set(const path& file, const Group& root) {
   return set;
 }
 
-DrawSet in_order_of(const DrawSet& posterior, DrawSet reference) {
-  DrawSet result = reference;
-  evaluate::Draws ordered =
-      evaluate::in_order_of({posterior.parameters, {}}, {std::move(reference.parameters), std::move(reference.values)});
-  for (std::size_t i = 0; i < result.health.size(); ++i) {
-    const auto from = std::ranges::find(result.parameters, ordered.parameters[i]) - result.parameters.begin();
-    result.health[i] = reference.health[static_cast<std::size_t>(from)];
-  }
-  result.parameters = std::move(ordered.parameters);
-  result.values = std::move(ordered.values);
-  return result;
+/// How the series were read, if the file says so.
+simulate::PathSettings paths_of(const json& record) {
+  const auto found = record.find("paths");
+  if (found == record.end() || !found->is_object()) return {};
+  return from_json<simulate::PathSettings>(results_function, *found);
 }
 
 /// A variable of ArviZ's group `posterior_predictive` over (chain, draw, time, state).
@@ -191,9 +167,9 @@ Calibration read_calibration(const path& file, const Group& root) {
   return result;
 }
 
-/// The curve of the model's main network (train/model.h). Lists that are missing or no lists stay empty; a model
-/// without a learning curve has none.
-std::optional<LearningCurve> learning_curve_in(const json& metadata) {
+/// The curve of the model's main network (model/trained_model.h). Lists that are missing or no lists stay empty; a
+/// model without a learning curve has none.
+std::optional<model::LearningCurve> learning_curve_in(const json& metadata) {
   if (!metadata.is_object() || !metadata.value("main_network", json()).is_string()) return std::nullopt;
   const json networks = metadata.value("networks", json::object());
   if (!networks.is_object()) return std::nullopt;
@@ -201,14 +177,7 @@ std::optional<LearningCurve> learning_curve_in(const json& metadata) {
   if (network == networks.end() || !network->is_object()) return std::nullopt;
   const auto found = network->find("learning_curve");
   if (found == network->end() || !found->is_object()) return std::nullopt;
-  const auto list = [&](const char* key) {
-    std::vector<double> values;
-    const auto entry = found->find(key);
-    if (entry == found->end() || !entry->is_array()) return values;
-    for (const json& v : *entry) values.push_back(v.is_number() ? v.get<double>() : nan);
-    return values;
-  };
-  LearningCurve curve{list("step"), list("train_loss"), list("held_out_loss"), list("seconds")};
+  model::LearningCurve curve = model::curve_from(*found);
   for (auto* values : {&curve.train_loss, &curve.held_out_loss, &curve.seconds}) {
     if (!values->empty()) values->resize(curve.step.size(), nan);
   }
@@ -323,6 +292,11 @@ class Reader {
     add(file, "true values", std::move(record));
   }
 
+  /// A report shows one series: the first.
+  void take_observed(std::vector<files::Series> series) {
+    if (!observed_beside_draws_ && !series.empty()) observed_beside_draws_ = std::move(series.front());
+  }
+
   void take_predictive(const Group& root) {
     if (auto run = predictive_in(root, "series")) results_.predictive = std::move(run);
     if (auto ahead = predictive_in(root, "one_step")) results_.one_step = std::move(ahead);
@@ -333,19 +307,21 @@ class Reader {
     if (find_group(root, "posterior") != nullptr) {
       check::that(!results_.reference, results_function, "a third file of draws", file.string(),
                   "left out: the first is the posterior, the second the reference");
-      DrawSet set = read_draw_set(file, root);
+      sample::Draws draws = sample::draws_in(root, file.string());
       const bool first = !results_.posterior;
+      const json record = record_of(root.attributes);
+      take_observed(draws.series);
       if (first) {
-        results_.posterior = std::move(set);
+        results_.posterior = draw_set(file, std::move(draws));
+        results_.paths = paths_of(record);
         take_predictive(root);
       } else {
-        results_.reference = in_order_of(*results_.posterior, std::move(set));
+        results_.reference = draw_set(file, sample::in_order_of(results_.posterior->parameters, std::move(draws)));
       }
-      if (!observed_beside_draws_) observed_beside_draws_ = sample::observed_in(root);
-      add(file, first ? "posterior" : "reference", record_of(root.attributes));
+      add(file, first ? "posterior" : "reference", record);
     } else if (find_group(root, "posterior_predictive") != nullptr) {
       take_predictive(root);
-      if (!observed_beside_draws_) observed_beside_draws_ = sample::observed_in(root);
+      take_observed(sample::observed_in(root));
       add(file, "predictive", record_of(root.attributes));
     } else if (find_variable(root, "rank") != nullptr) {
       results_.calibration = read_calibration(file, root);

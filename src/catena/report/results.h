@@ -13,7 +13,9 @@
 #include "catena/evaluate/calibration.h"
 #include "catena/evaluate/information.h"
 #include "catena/files/csv.h"
+#include "catena/model/trained_model.h"
 #include "catena/sample/mcmc/chain_health.h"
+#include "catena/simulate/paths.h"
 
 namespace catena::report {
 
@@ -25,11 +27,6 @@ struct DrawSet {
   std::size_t dropped = 0;                  ///< draws left out because a value was not finite
   std::vector<sample::ChainHealth> health;  ///< one per parameter; empty if it cannot be told
   std::optional<Outcome> outcome;           ///< how the sampler says that it ended
-};
-
-/// Empty where the file had no such list; otherwise as long as `step`. NaN = not measured at that step.
-struct LearningCurve {
-  std::vector<double> step, train_loss, held_out_loss, seconds;
 };
 
 /// Quantiles of series simulated from the posterior, each [time × state].
@@ -60,11 +57,12 @@ struct Source {
 struct Results {
   std::optional<DrawSet> posterior, reference;  ///< the reference's columns in the order of the posterior's
   std::vector<double> truth;                    ///< in the order of the posterior's parameters, NaN = unknown; or empty
-  std::optional<files::Series> observed;
-  std::optional<Predictive> predictive;  ///< on and on from x⁰
-  std::optional<Predictive> one_step;    ///< one step ahead of each observed state
+  std::optional<files::Series> observed;        ///< the first one, if the draws are of several
+  simulate::PathSettings paths;                 ///< how the maker of the draws read it
+  std::optional<Predictive> predictive;         ///< on and on from x⁰
+  std::optional<Predictive> one_step;           ///< one step ahead of each observed state
   std::optional<InformationResult> information;
-  std::optional<LearningCurve> learning_curve;
+  std::optional<model::LearningCurve> learning_curve;
   std::optional<Calibration> calibration;
   std::vector<Source> sources;
   bool other_series = false;    ///< `observed` is not the series that the draws' own file holds

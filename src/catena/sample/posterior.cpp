@@ -19,7 +19,8 @@ const Registry<PosteriorSampler>& posterior_samplers() {
 
 PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& streams, const Parallel& parallel,
                               Progress& progress) {
-  const auto around = prior::around_of(asked.model.prior);
+  const prior::TruePrior true_prior = asked.model.true_prior();
+  const auto& around = true_prior.around();
   PosteriorRequest request = asked;
   if (around) request.draws *= draws_for_one;
   const PosteriorSampler& sampler = posterior_samplers().at("sample", request.model.method);
@@ -29,7 +30,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
     compose::ObservedSeries observed = observed_series("sample", request);
     draws = sampler.draw(request, observed, streams, parallel, progress);
     draws.info["transitions"] = observed.all_transitions();
-    if (!request.more_series.empty()) draws.info["series"] = request.more_series.size() + 1;
+    if (request.series.size() > 1) draws.info["series"] = request.series.size();
     draws.observed = std::move(observed);
   } else {
     draws = draw_stream(request, sampler, streams, parallel, progress);
@@ -37,12 +38,12 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
   if (around) {
     RestoredDraws restored = restore_prior(*around, draws.z, asked.draws, streams.stream("prior"));
     draws.info["prior_restored"] = {{"draws", draws.z.rows()}, {"ess", restored.ess}};
+    if (restored.ess == 0 && draws.outcome == Outcome::ok) draws.outcome = Outcome::diverged;
     draws.z = std::move(restored.z);
     draws.chains = 1;
   }
-  const prior::Prior& prior = around ? around->base : request.model.prior;
   draws.theta = Matrix(draws.z.rows(), draws.z.cols());
-  for (std::size_t k = 0; k < draws.z.rows(); ++k) prior.to_theta(draws.z.row(k), draws.theta.row(k));
+  for (std::size_t k = 0; k < draws.z.rows(); ++k) true_prior.prior().to_theta(draws.z.row(k), draws.theta.row(k));
   draws.info["method"] = request.model.method;
   draws.info["outside_training_range"] = draws.observed.all_outside();
   draws.info["worst_excess"] = draws.observed.worst_excess;
@@ -54,9 +55,7 @@ compose::ObservedSeries observed_series(std::string_view function, const Posteri
   const bool joins = posterior_samplers().at(function, request.model.method).joins;
   check::that(joins || request.companions.empty(), function, "the method of several models", request.model.method,
               "one that composes them");
-  std::vector<simulate::SeriesView> series{{request.series, request.times}};
-  series.insert(series.end(), request.more_series.begin(), request.more_series.end());
-  return compose::observed_series(function, request.model, request.companions, series, request.paths);
+  return compose::observed_series(function, request.model, request.companions, request.series, request.paths);
 }
 
 std::string extrapolation_warning(const compose::ObservedSeries& observed) {

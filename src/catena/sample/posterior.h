@@ -20,15 +20,12 @@ namespace catena::sample {
 
 struct PosteriorRequest {
   const model::TrainedModel& model;
-  ConstMatrixView series;         // one state a row
-  std::span<const double> times;  // of the states, for models that use time
+  std::vector<simulate::SeriesView> series;  // all of one θ; with times for models that use time
   std::size_t draws = 1000;
   nlohmann::json settings = nlohmann::json::object();  // of the method's sampler; what is not named keeps its default
-  /// A file with what is known of the series so far: `series` goes on where it stopped, and the file takes it in.
+  /// A file with what is known of the one series so far: `series` goes on where it stopped, and the file takes it in.
   /// Empty: `series` is all there is.
   std::filesystem::path state = {};
-  /// Further series with the same θ.
-  std::vector<simulate::SeriesView> more_series = {};
   /// Models of other records of the same chain: of its initial states, of single transitions beside blocks.
   std::vector<const model::TrainedModel*> companions = {};
   simulate::PathSettings paths = {};  // what to do about missing states and irregular times
@@ -39,7 +36,7 @@ compose::ObservedSeries observed_series(std::string_view function, const Posteri
 
 struct PosteriorDraws {
   Outcome outcome = Outcome::ok;
-  Matrix z, theta;  // one draw a row
+  Matrix z, theta;  // one draw a row, in the true prior's z-space; NaN where the sampler diverged
   std::size_t chains = 1;
   compose::ObservedSeries observed;
   nlohmann::json info;  // evaluations, settings, seconds of each phase, transitions outside the training range, …
@@ -50,8 +47,8 @@ struct PosteriorDraws {
 /// the likelihood.
 struct MapEstimate {
   Outcome outcome = Outcome::ok;  // step_limit: no start came to rest
-  std::vector<double> theta, z;
-  double log_prob = 0;  // at θ, as posterior_log_prob has it; NaN for methods without a density
+  std::vector<double> theta, z;   // z-space is the true prior's
+  double log_prob = 0;            // at θ, as posterior_log_prob has it; NaN for methods without a density
   compose::ObservedSeries observed;
   nlohmann::json info;  // starts, how many came to rest, parameters at the edge of the prior, …
 };
@@ -67,11 +64,11 @@ struct PosteriorSampler {
                               const Streams& streams, const Parallel& parallel, Progress& progress) = nullptr;
   /// Whether it takes the companions of a request and their records into account.
   bool joins = false;
-  /// log N(z; 0, I) + log likelihood in z-space, without the constant of the normal, with gradient; null if the method
-  /// has no density. `request.model` and `observed` must outlive it.
+  /// log N(z; 0, I) + log likelihood in the networks' z-space, without the constant of the normal, with gradient; null
+  /// if the method has no density. `request.model` and `observed` must outlive it.
   std::unique_ptr<Target> (*target)(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                                     const Parallel& parallel) = nullptr;
-  /// z, log_prob and what else is known of the MAP; null: found from `target`.
+  /// z (of the networks), log_prob and what else is known of the MAP; null: found from `target`.
   MapEstimate (*map)(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
                      const Parallel& parallel, Progress& progress) = nullptr;
 };
@@ -82,6 +79,8 @@ const Registry<PosteriorSampler>& posterior_samplers();
 PosteriorDraws draw_posterior(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
                               Progress& progress = silent_progress());
 
+/// p(θ) is the true prior everywhere, also for models trained around a posterior (prior/around.h).
+///
 /// out[i] = log p(θ_i) + Σ_t log q(x^(t+1) | x^t, θ_i), θ_i row i of `theta`: the log density of θ given the series up
 /// to one constant, −log p(x^1 … x^T | x^0); −∞ outside the prior's support. For likelihoods it is exact over x given
 /// θ; for ratios log q stands for log q(x^(t+1) | x^t, θ)/q(x^(t+1) | x^t). Throws InputError if the method has no

@@ -5,7 +5,6 @@
 #include <limits>
 #include <numbers>
 
-#include "catena/prior/around.h"
 #include "catena/sample/mcmc/kernels/cloud_proposals.h"
 #include "catena/sample/mcmc/start/maximise.h"
 #include "catena/sample/mcmc/start/tempered_smc.h"
@@ -24,19 +23,25 @@ constexpr double jacobian_difference = 1e-4;
 /// |z| beyond this: less than 0.14 % of the prior lies between the parameter and the edge of its support.
 constexpr double edge = 3;
 
-/// From a field in z-space to that of θ's density: subtracts log |dθ/dz| and its gradient.
-GradientField in_theta_space(GradientField field, const prior::Prior& prior) {
+/// log weight − log |dθ/dz| at the networks' z: what turns the density that they know into that of θ.
+double log_correction(const prior::TruePrior& prior, std::span<const double> z) {
+  return prior.log_weight(z) - prior.trained().log_jacobian(z);
+}
+
+/// From a field in z-space to that of θ's density: adds log weight − log |dθ/dz| and its gradient.
+GradientField in_theta_space(GradientField field, const prior::TruePrior& prior) {
   return [field = std::move(field), &prior](ConstMatrixView z, std::span<double> value, MatrixView gradient) {
     field(z, value, gradient);
     std::vector<double> point(z.cols);
     for (std::size_t r = 0; r < z.rows; ++r) {
       std::ranges::copy(z.row(r), point.begin());
-      value[r] -= prior.log_jacobian(point);
+      value[r] += log_correction(prior, point);
+      prior.add_log_weight_gradient(point, gradient.row(r));
       for (std::size_t i = 0; i < z.cols; ++i) {
         point[i] = z(r, i) + jacobian_difference;
-        const double above = prior.log_jacobian(point);
+        const double above = prior.trained().log_jacobian(point);
         point[i] = z(r, i) - jacobian_difference;
-        gradient(r, i) -= (above - prior.log_jacobian(point)) / (2 * jacobian_difference);
+        gradient(r, i) -= (above - prior.trained().log_jacobian(point)) / (2 * jacobian_difference);
         point[i] = z(r, i);
       }
     }
@@ -46,7 +51,7 @@ GradientField in_theta_space(GradientField field, const prior::Prior& prior) {
 /// The best of the maxima reached from `starts`, by `rank` of where they ended; those that came to rest come first.
 /// `scale` is the width of the posterior in each coordinate of z.
 MapEstimate best_maximum(const GradientField& theta_field, ConstMatrixView starts, std::vector<double> scale,
-                         const std::function<double(const Maximum&)>& rank, const prior::Prior& prior) {
+                         const std::function<double(const Maximum&)>& rank) {
   const MaximiseSettings settings{.scale = std::move(scale)};
   const std::vector<Maximum> maxima = maximise(theta_field, starts, settings);
   const Maximum* best = nullptr;
@@ -68,11 +73,7 @@ MapEstimate best_maximum(const GradientField& theta_field, ConstMatrixView start
   result.outcome = best->converged ? Outcome::ok : Outcome::step_limit;
   result.z = best->z;
   result.log_prob = best->value;
-  nlohmann::json at_edge = nlohmann::json::array();
-  for (std::size_t i = 0; i < result.z.size(); ++i) {
-    if (std::abs(result.z[i]) >= edge) at_edge.push_back(prior.names()[i]);
-  }
-  result.info = {{"starts", maxima.size()}, {"at_rest", at_rest}, {"steps", best->steps}, {"at_edge", at_edge}};
+  result.info = {{"starts", maxima.size()}, {"at_rest", at_rest}, {"steps", best->steps}};
   return result;
 }
 
@@ -109,7 +110,8 @@ MapEstimate nowhere(Outcome outcome) {
 
 }  // namespace
 
-MapEstimate map_of_target(const Target& target, const prior::Prior& prior, const Streams& streams, Progress& progress) {
+MapEstimate map_of_target(const Target& target, const prior::TruePrior& prior, const Streams& streams,
+                          Progress& progress) {
   CATENA_ASSERT(target.has_gradient());
   const CountedTarget counted(target);
   const Start start = temper_start(counted, population, moves, streams.child("start"), progress);
@@ -121,20 +123,21 @@ MapEstimate map_of_target(const Target& target, const prior::Prior& prior, const
                      prior);
   std::vector<double> values(points.rows());
   counted.log_density(points, values);
-  for (std::size_t r = 0; r < points.rows(); ++r) values[r] -= prior.log_jacobian(points.row(r));
+  for (std::size_t r = 0; r < points.rows(); ++r) values[r] += log_correction(prior, points.row(r));
   std::vector<double> scale = column_widths(points);
   const Matrix starts = best_apart(points, values, scale, starts_apart, most_starts);
   MapEstimate result =
-      best_maximum(field, starts, std::move(scale), [](const Maximum& maximum) { return maximum.value; }, prior);
+      best_maximum(field, starts, std::move(scale), [](const Maximum& maximum) { return maximum.value; });
   const auto d = static_cast<double>(target.dimension());
   result.log_prob -= 0.5 * d * std::log(2 * std::numbers::pi);  // of log N(z; 0, I)
   result.info["evaluations"] = counted.counts().evaluations;
   return result;
 }
 
-MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings& settings, const prior::Prior& prior,
-                         const Streams& streams, const Parallel& parallel, Progress& progress) {
-  const Draws draws = diffusion_sample(score, population, settings, streams, parallel, progress);
+MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings& settings,
+                         const prior::TruePrior& prior, const Streams& streams, const Parallel& parallel,
+                         Progress& progress) {
+  const DiffusionDraws draws = diffusion_sample(score, population, settings, streams, parallel, progress);
   if (draws.info.outcome != Outcome::ok) return nowhere(draws.info.outcome);
   const double a = draws.info.a_end, m = score.schedule().m(a);
   // θ_a = m θ + σ ε, so that ∇_θ log p(θ_a = m θ) = m s(m θ, a).
@@ -152,13 +155,12 @@ MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings
       prior);
   const std::vector<double> scale = column_widths(draws.z);
   const auto density = [&](std::span<const double> z) {
-    return nearest_log_density(draws.z, z, scale) - prior.log_jacobian(z);
+    return nearest_log_density(draws.z, z, scale) + log_correction(prior, z);
   };
   std::vector<double> densities;
   for (std::size_t r = 0; r < draws.z.rows(); ++r) densities.push_back(density(draws.z.row(r)));
   const Matrix starts = best_apart(draws.z, densities, scale, starts_apart, most_starts);
-  MapEstimate result =
-      best_maximum(field, starts, scale, [&](const Maximum& maximum) { return density(maximum.z); }, prior);
+  MapEstimate result = best_maximum(field, starts, scale, [&](const Maximum& maximum) { return density(maximum.z); });
   result.log_prob = std::nan("");
   result.info["a"] = a;
   return result;
@@ -172,12 +174,13 @@ std::vector<double> posterior_log_prob(const PosteriorRequest& request, ConstMat
               "one that learns a density (a score has none)");
   check::equal("log_prob", "the number of parameters", theta.cols, model.prior.size());
   const compose::ObservedSeries observed = observed_series("log_prob", request);
+  const prior::TruePrior prior = model.true_prior();
   std::vector<double> result(theta.rows, -std::numeric_limits<double>::infinity());
   Matrix z(theta.rows, theta.cols);
   std::vector<std::size_t> inside;
   for (std::size_t r = 0; r < theta.rows; ++r) {
     check::all_finite("log_prob", "theta", theta.row(r));
-    if (!std::isfinite(model.prior.log_density(theta.row(r)))) continue;
+    if (!std::isfinite(prior.prior().log_density(theta.row(r)))) continue;
     model.prior.to_z(theta.row(r), z.row(inside.size()));
     inside.push_back(r);
   }
@@ -187,7 +190,7 @@ std::vector<double> posterior_log_prob(const PosteriorRequest& request, ConstMat
   sampler.target(request, observed, parallel)->log_density(possible, values);
   const double constant = 0.5 * static_cast<double>(theta.cols) * std::log(2 * std::numbers::pi);
   for (std::size_t k = 0; k < inside.size(); ++k) {
-    result[inside[k]] = values[k] - constant - model.prior.log_jacobian(possible.row(k));
+    result[inside[k]] = values[k] - constant + log_correction(prior, possible.row(k));
   }
   return result;
 }
@@ -198,14 +201,20 @@ MapEstimate posterior_map(const PosteriorRequest& request, const Streams& stream
   const PosteriorSampler& sampler = posterior_samplers().at("map", model.method);
   check::that(sampler.map != nullptr || sampler.target != nullptr, "map", "the method", model.method,
               "one that learns a density or a score");
-  check::that(!prior::around_of(model.prior), "map", "the prior of the model", "one around a posterior",
-              "the prior itself: its weights are for draws (catena sample)");
+  const prior::TruePrior prior = model.true_prior();
   compose::ObservedSeries observed = observed_series("map", request);
-  MapEstimate result = sampler.map != nullptr ? sampler.map(request, observed, streams, parallel, progress)
-                                              : map_of_target(*sampler.target(request, observed, parallel), model.prior,
-                                                              streams, progress);
+  MapEstimate result = sampler.map != nullptr
+                           ? sampler.map(request, observed, streams, parallel, progress)
+                           : map_of_target(*sampler.target(request, observed, parallel), prior, streams, progress);
   result.theta.resize(result.z.size());
-  if (!result.z.empty()) model.prior.to_theta(result.z, result.theta);
+  if (!result.z.empty()) {
+    prior.to_z(std::vector(result.z), result.z);
+    prior.prior().to_theta(result.z, result.theta);
+    result.info["at_edge"] = nlohmann::json::array();
+  }
+  for (std::size_t i = 0; i < result.z.size(); ++i) {
+    if (std::abs(result.z[i]) >= edge) result.info["at_edge"].push_back(prior.prior().names()[i]);
+  }
   result.info["method"] = model.method;
   result.info["outcome"] = name(result.outcome);
   result.info["transitions"] = observed.all_transitions();

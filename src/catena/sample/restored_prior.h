@@ -1,4 +1,4 @@
-/// Draws that were made under a prior around some posterior (simulate/around.h) become draws under the true one.
+/// Draws that were made under a prior around some posterior (prior/around.h) become draws under the true one.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ inline constexpr std::size_t draws_for_one = 2;  // that are to be made for each
 
 struct RestoredDraws {
   Matrix z;        // in the z-space of the true prior, one draw a row
-  double ess = 0;  // (Σ w)²/Σ w² of the weights w = N(z; 0, I)/N(z; μ, LLᵀ)
+  double ess = 0;  // (Σ w)²/Σ w² of the weights w = N(z; 0, I)/N(z; μ, LLᵀ); 0: no draw was finite, all of z is NaN
 };
 
 /// `count` of the rows of w, chosen by their weights with one random number for all (systematic resampling): a draw
-/// with k times the mean weight appears k times, rounded up or down.
+/// with k times the mean weight appears k times, rounded up or down. A row that is not finite has the weight 0.
 RestoredDraws restore_prior(const prior::Around& around, ConstMatrixView w, std::size_t count, Stream stream);
 
 }  // namespace catena::sample

@@ -19,7 +19,7 @@ PosteriorDraws draw_from(const ScorePosteriorSettings& settings, compose::RuleIn
   const Stopwatch watch;
   PosteriorDraws result;
   const auto score = compose::compose(settings.rule, std::move(input));
-  Draws draws = diffusion_sample(*score, count, settings.sample, streams, parallel, progress);
+  DiffusionDraws draws = diffusion_sample(*score, count, settings.sample, streams, parallel, progress);
   result.info = {{"settings", to_json(settings)},
                  {"adjustment", score->adjustment()},
                  {"unknown_directions", score->unknown().directions},
@@ -95,7 +95,7 @@ MapEstimate map_by_scores(const PosteriorRequest& request, const compose::Observ
   const auto settings = from_json<ScorePosteriorSettings>("map", request.settings);
   LocalEstimates local(settings, request, observed, streams, parallel, progress);
   const auto score = compose::compose(settings.rule, std::move(local.input));
-  return map_of_score(*score, settings.sample, request.model.prior, streams, parallel, progress);
+  return map_of_score(*score, settings.sample, request.model.true_prior(), streams, parallel, progress);
 }
 
 PosteriorDraws draw_score_sums(const PosteriorRequest& request, const compose::SeriesState& state,

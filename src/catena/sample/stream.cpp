@@ -24,17 +24,18 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const PosteriorSampl
   const model::TrainedModel& model = request.model;
   check::that(sampler.draw_sums != nullptr, "sample", "the method of a state file", model.method,
               "one whose models can be separable (fnle, fnre, fnse)");
-  check::that(request.more_series.empty() && request.companions.empty(), "sample", "the request with a state file",
+  check::that(request.series.size() == 1 && request.companions.empty(), "sample", "the request with a state file",
               "one with several series or models", "of one series and one model");
   compose::SeriesState state =
       std::filesystem::exists(request.state) ? compose::read_state(request.state, model) : compose::SeriesState(model);
-  check::equal("sample", "the number of states of the series", request.series.cols, model.features.states());
+  const simulate::SeriesView& added = request.series.front();  // there is one
+  check::equal("sample", "the number of states of the series", added.states.cols, model.features.states());
   check::that(model.features.shape().plain(), "sample", "what the model of a state file was trained on",
               "longer records", "single transitions");
   compose::ObservedSeries observed;
-  if (request.series.rows > 0 || state.transitions == 0) {  // else: more draws for what is known already
-    const Matrix series = continued(state.last_state, request.series);
-    std::vector<double> times(request.times.begin(), request.times.end());
+  if (added.states.rows > 0 || state.transitions == 0) {  // else: more draws for what is known already
+    const Matrix series = continued(state.last_state, added.states);
+    std::vector<double> times(added.times.begin(), added.times.end());
     if (!times.empty() && !state.last_state.empty()) times.insert(times.begin(), state.last_time);
     observed = compose::observed_series("sample", model, series, times);
     state.add(model, observed);

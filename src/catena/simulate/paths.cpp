@@ -22,7 +22,7 @@ class Cleaner {
   void add_paths(std::size_t states, std::vector<Path>& paths) {
     check_series(states);
     const std::vector<std::size_t> rows = present_rows();
-    const double unit = step_length(rows);
+    const double unit = rows.size() > 1 ? step_length(series_, known_, settings_) : 1;
     std::vector<std::size_t> piece;
     std::vector<double> steps;
     bool from_start = !rows.empty() && rows.front() == 0;
@@ -75,23 +75,9 @@ class Cleaner {
     return rows;
   }
 
-  double time_of(std::size_t row) const {
-    return series_.times.empty() ? static_cast<double>(row) : series_.times[row];
-  }
-
-  double step_length(const std::vector<std::size_t>& rows) const {
-    if (settings_.step_length > 0) return settings_.step_length;
-    if (series_.times.empty() || !known_.only_one()) return 1;
-    double shortest = INFINITY;
-    for (std::size_t r = 1; r < series_.times.size(); ++r) {
-      shortest = std::min(shortest, series_.times[r] - series_.times[r - 1]);
-    }
-    return rows.size() > 1 ? shortest : 1;
-  }
-
   /// 0: the path ends here.
   double step_between(std::size_t from, std::size_t to, double unit) const {
-    double step = (time_of(to) - time_of(from)) / unit;
+    double step = (series_.time(to) - series_.time(from)) / unit;
     const double whole = std::round(step);
     if (std::abs(step - whole) <= rounding * std::max(1.0, whole) && whole >= 1) step = whole;
     const bool fits =
@@ -113,7 +99,7 @@ class Cleaner {
     Path path{Matrix(rows.size(), series_.states.cols), {}, steps, from_start};
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::ranges::copy(series_.states.row(rows[i]), path.states.row(i).begin());
-      path.times.push_back(time_of(rows[i]));
+      path.times.push_back(series_.time(rows[i]));
     }
     return path;
   }
@@ -126,6 +112,16 @@ class Cleaner {
 };
 
 }  // namespace
+
+double step_length(const SeriesView& series, const KnownSteps& known, const PathSettings& settings) {
+  if (settings.step_length > 0) return settings.step_length;
+  if (series.times.size() < 2 || !known.only_one()) return 1;
+  double shortest = INFINITY;
+  for (std::size_t r = 1; r < series.times.size(); ++r) {
+    shortest = std::min(shortest, series.times[r] - series.times[r - 1]);
+  }
+  return shortest;
+}
 
 std::vector<Path> paths_of(std::string_view function, std::span<const SeriesView> series, std::size_t states,
                            const KnownSteps& known, const PathSettings& settings) {

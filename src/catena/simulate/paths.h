@@ -12,14 +12,9 @@
 
 #include "catena/core/array.h"
 #include "catena/core/config.h"
+#include "catena/simulate/series.h"
 
 namespace catena::simulate {
-
-/// One state a row, NaN where it is missing; times of the rows if they are known.
-struct SeriesView {
-  ConstMatrixView states;
-  std::span<const double> times = {};
-};
 
 struct PathSettings {
   double step_length = 0;
@@ -51,6 +46,10 @@ struct Path {
   std::vector<double> steps;  // from each to the next, in steps of the simulator; one fewer than states
   bool from_start = true;     // its first state is the series' own
 };
+
+/// What one step of the simulator is on the scale of the series' times: as the settings say, or else 1, or else, where
+/// only single steps are known, the shortest one seen.
+double step_length(const SeriesView& series, const KnownSteps& known, const PathSettings& settings);
 
 /// Throws InputError, whose sentence begins with `function`, for other columns than `states`, a state that is missing
 /// in part, times that do not rise, and gaps that are no `known` steps (unless the settings say what to do about them).

@@ -86,22 +86,25 @@ std::string StatePool::fingerprint() const {
   return fmt::format("{:016x}", hash);
 }
 
-StatePool pool_states(std::string_view function, std::span<const Matrix> series, std::size_t order,
-                      const PoolNoise& noise, std::span<const std::vector<double>> series_times) {
+StatePool pool_states(std::string_view function, std::span<const SeriesView> series, std::size_t order,
+                      const PoolNoise& noise) {
   std::vector<double> values, times;
   std::size_t states = 0;
-  for (std::size_t s = 0; s < series.size(); ++s) {
-    const Matrix& one = series[s];
-    const bool timed = s < series_times.size() && series_times[s].size() == one.rows();
-    states = one.cols();
-    for (std::size_t t = order - 1; t < one.rows(); ++t) {
-      const std::size_t first = t + 1 - order;
-      const auto window = one.values().subspan(first * states, order * states);
-      if (!std::ranges::all_of(window, [](double x) { return std::isfinite(x); })) continue;
+  for (const SeriesView& one : series) {
+    states = one.states.cols;
+    for (std::size_t t = order - 1; t < one.states.rows; ++t) {
+      const std::size_t before = values.size();
       for (std::size_t j = 0; j < order; ++j) {  // latest first
-        values.insert(values.end(), one.row(t - j).begin(), one.row(t - j).end());
+        const auto state = one.states.row(t - j);
+        values.insert(values.end(), state.begin(), state.end());
       }
-      times.push_back(timed ? series_times[s][t] : static_cast<double>(t));
+      const bool finite = std::all_of(values.begin() + static_cast<std::ptrdiff_t>(before), values.end(),
+                                      [](double x) { return std::isfinite(x); });
+      if (!finite) {
+        values.resize(before);
+      } else {
+        times.push_back(one.time(t));
+      }
     }
   }
   check::at_least(function, "the number of finite states to propose", times.size(), std::size_t{1});

@@ -16,6 +16,7 @@
 #include "catena/core/random.h"
 #include "catena/core/registry.h"
 #include "catena/simulate/model.h"
+#include "catena/simulate/series.h"
 
 namespace catena::simulate {
 
@@ -39,9 +40,8 @@ using ProposalPtr = std::shared_ptr<const Proposal>;
 /// What a proposal may be made of.
 struct ProposalContext {
   const Model& model;
-  Streams streams;                                     // of the run: a proposal uses streams.stream("proposal", …)
-  std::vector<Matrix> target = {};                     // given series, row t = x^t: for the target proposal
-  std::vector<std::vector<double>> target_times = {};  // of their rows; a series without them counts from 0
+  Streams streams;                          // of the run: a proposal uses streams.stream("proposal", …)
+  std::span<const SeriesView> target = {};  // given series: for the target proposal
 };
 
 struct ProposalEntry {
@@ -98,8 +98,8 @@ class StatePool {
 };
 
 /// Pools the finite states of series, `order` in a row; `function` names the caller if there is none.
-StatePool pool_states(std::string_view function, std::span<const Matrix> series, std::size_t order,
-                      const PoolNoise& noise, std::span<const std::vector<double>> times = {});
+StatePool pool_states(std::string_view function, std::span<const SeriesView> series, std::size_t order,
+                      const PoolNoise& noise);
 
 // The makers, one file each.
 ProposalPtr make_fixed_proposal(const nlohmann::json& settings, const ProposalContext& context);

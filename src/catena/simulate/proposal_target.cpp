@@ -35,11 +35,13 @@ ProposalPtr make_target_proposal(const nlohmann::json& settings, const ProposalC
   }
   const auto chosen = from_json<TargetSettings>(function, all);
   check::at_least(function, "the number of given series", context.target.size(), std::size_t{1});
-  for (const Matrix& series : context.target) {
-    check::equal(function, "the number of columns of a series", series.cols(), context.model.simulator.states());
+  for (const SeriesView& series : context.target) {
+    check::equal(function, "the number of columns of a series", series.states.cols, context.model.simulator.states());
+    if (series.times.empty()) continue;
+    check::equal(function, "the number of times of a series", series.times.size(), series.states.rows);
   }
-  return std::make_shared<Target>(
-      chosen, pool_states(function, context.target, context.model.simulator.order, chosen.pool, context.target_times));
+  return std::make_shared<Target>(chosen,
+                                  pool_states(function, context.target, context.model.simulator.order, chosen.pool));
 }
 
 }  // namespace catena::simulate

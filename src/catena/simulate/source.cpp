@@ -203,7 +203,7 @@ void TransitionSource::carry_on(Stream& stream, TransitionLanes& lanes) const {
 std::size_t TransitionSource::make_block(std::size_t block, TransitionLanes& lanes, const TransitionRows& rows) const {
   std::size_t done = 0, invalid = 0;
   make_block(block, rows.x_next.rows, lanes, [&](const TransitionLanes& made, std::size_t count) {
-    const TransitionRows part = rows.slice(done, done + count);
+    const TransitionRows part = slice(rows, done, done + count);
     const auto row_of = [&](std::size_t l) { return made.row.empty() ? l : made.row[l]; };
     const auto copy_rows = [&](ConstStateBlock from, MatrixView to) {
       for (std::size_t l = 0; l < count; ++l) {

@@ -8,21 +8,12 @@
 
 #include "catena/core/array.h"
 #include "catena/core/random.h"
+#include "catena/simulate/columns.h"
 #include "catena/simulate/model.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/record.h"
 
 namespace catena::simulate {
-
-/// Records as rows: (z, θ, x^t …, x^(t+1) …, t, Δ). `time` and `step` have no column unless records have their own.
-struct TransitionRows {
-  MatrixView z, theta, x, x_next, time, step = {};
-
-  TransitionRows slice(std::size_t begin, std::size_t end) const {
-    return {z.slice_rows(begin, end),      theta.slice_rows(begin, end), x.slice_rows(begin, end),
-            x_next.slice_rows(begin, end), time.slice_rows(begin, end),  step.slice_rows(begin, end)};
-  }
-};
 
 /// Lanes that one thread works on, made once and used for block after block.
 struct TransitionLanes {

@@ -42,7 +42,7 @@ ProposalPtr PreparedPlan::proposal_of(const Model& model, const SimulationPlan& 
   }
   if (plan.own_proposal) return plan.own_proposal;
   const nlohmann::json& description = plan.proposal.is_null() ? model.proposal : plan.proposal;
-  return make_proposal("simulate", description, {model, Streams(plan.seed), plan.target, plan.target_times});
+  return make_proposal("simulate", description, {model, Streams(plan.seed), plan.target});
 }
 
 void PreparedPlan::check_invalid(std::uint64_t invalid) const {
@@ -60,7 +60,7 @@ void PreparedPlan::make_blocks(std::size_t first_block, const TransitionRows& to
   const std::size_t begin = index * source.block_rows(), end = std::min(to.x_next.rows, begin + source.block_rows());
   auto& mine = lanes[static_cast<std::size_t>(Parallel::worker())];
   if (!mine) mine = std::make_unique<TransitionLanes>(source.model(), source.lanes(), source.shape());
-  invalid[index] = source.make_block(first_block + index, *mine, to.slice(begin, end));
+  invalid[index] = source.make_block(first_block + index, *mine, slice(to, begin, end));
 }
 
 bool row_is_finite(ConstMatrixView rows, std::size_t r) {
@@ -72,25 +72,11 @@ std::size_t drop_invalid_rows(const TransitionRows& rows) {
   for (std::size_t r = 0; r < rows.x_next.rows; ++r) {
     if (!row_is_finite(rows.x_next, r)) continue;
     if (kept != r) {
-      for (const MatrixView& part : {rows.z, rows.theta, rows.x, rows.x_next, rows.time, rows.step}) {
-        std::ranges::copy(part.row(r), part.row(kept).begin());
-      }
+      for (const MatrixView* part : rows.arrays()) std::ranges::copy(part->row(r), part->row(kept).begin());
     }
     ++kept;
   }
   return kept;
-}
-
-TransitionBuffer::TransitionBuffer(const RecordShape& shape, std::size_t parameters, std::size_t rows)
-    : z(rows, parameters),
-      theta(rows, parameters),
-      x(rows, shape.condition()),
-      x_next(rows, shape.target()),
-      time(rows, shape.time ? 1 : 0),
-      step(rows, shape.step ? 1 : 0) {}
-
-TransitionRows TransitionBuffer::view() {
-  return {z.view(), theta.view(), x.view(), x_next.view(), time.view(), step.view()};
 }
 
 RecordShape TransitionSet::shape() const {
@@ -113,8 +99,8 @@ Matrix first_rows(Matrix matrix, std::size_t rows) {
 
 TransitionSet simulate(const Model& model, const SimulationPlan& plan, const Parallel& parallel, Progress& progress) {
   const PreparedPlan prepared(model, plan);
-  TransitionBuffer buffer = prepared.buffer(prepared.rows);
-  const TransitionRows rows = buffer.view();
+  Columns<Matrix> buffer = prepared.buffer(prepared.rows);
+  const TransitionRows rows = view(buffer);
   const std::size_t block_rows = prepared.source.block_rows();
   std::vector<std::size_t> invalid((prepared.rows + block_rows - 1) / block_rows);
   LanesPerThread lanes(static_cast<std::size_t>(parallel.threads()));
@@ -130,12 +116,7 @@ TransitionSet simulate(const Model& model, const SimulationPlan& plan, const Par
   const std::size_t kept = dropped == 0 ? prepared.rows : drop_invalid_rows(rows);
 
   TransitionSet set;
-  set.z = first_rows(std::move(buffer.z), kept);
-  set.theta = first_rows(std::move(buffer.theta), kept);
-  set.x = first_rows(std::move(buffer.x), kept);
-  set.x_next = first_rows(std::move(buffer.x_next), kept);
-  set.time = first_rows(std::move(buffer.time), kept);
-  set.step = first_rows(std::move(buffer.step), kept);
+  for_columns([&](const Column&, Matrix& to, Matrix& from) { to = first_rows(std::move(from), kept); }, set, buffer);
   set.prior = model.prior;
   set.state_names = model.simulator.state_names;
   set.provenance = prepared.provenance;

@@ -15,17 +15,14 @@
 #include "catena/core/progress.h"
 #include "catena/files/netcdf/rows.h"
 #include "catena/prior/prior.h"
+#include "catena/simulate/columns.h"
 #include "catena/simulate/model.h"
 #include "catena/simulate/record.h"
 #include "catena/simulate/source.h"
 
 namespace catena::simulate {
 
-struct TransitionSet {
-  Matrix z, theta;     // N × d
-  Matrix x, x_next;    // N × mn and N × Mn
-  Matrix time;         // N × 1, or N × 0 if the simulator does not use time
-  Matrix step;         // N × 1, or without columns if all steps are 1
+struct TransitionSet : Columns<Matrix> {
   prior::Prior prior;  // with the parameters' names
   std::vector<std::string> state_names;
   nlohmann::json provenance;  // what made it: model, options, proposal, its cost, seed, budget, invalid rows, version
@@ -39,17 +36,16 @@ struct TransitionSet {
 
 /// What to simulate. Everything that decides about the data is here.
 struct SimulationPlan {
-  nlohmann::json proposal;          // null: the model's default
-  ProposalPtr own_proposal = {};    // one that no description makes (Python's callables), instead
-  std::vector<Matrix> target = {};  // series for the target proposal
-  std::uint64_t budget = 10000;     // transitions in all, the inner ones of a record and the proposal's cost included
+  nlohmann::json proposal;              // null: the model's default
+  ProposalPtr own_proposal = {};        // one that no description makes (Python's callables), instead
+  std::vector<SeriesView> target = {};  // for the target proposal; must outlive the run
+  std::uint64_t budget = 10000;  // transitions in all, the inner ones of a record and the proposal's cost included
   std::uint64_t seed = 0;
   double max_invalid = 0.1;  // the largest share of non-finite transitions that is not an error
   nlohmann::json options = nlohmann::json::object();  // of the task, for the record
   std::size_t lanes = usual_lanes;  // simulations that move together: rows of one call of the simulator
   std::size_t chunk_rows = 0;       // rows after which a file is safe, for slow simulators; 0: a megabyte of them
   RecordPlan records = {};
-  std::vector<std::vector<double>> target_times = {};  // of the rows of `target`, where they are known
 };
 
 /// How it went.

@@ -39,26 +39,17 @@ std::size_t blocks_in(std::size_t bytes, const PreparedPlan& prepared) {
 }
 
 files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std::size_t rows, std::size_t chunk_rows) {
-  const bool plain = shape.plain();
-  const files::Dimension parameter{"parameter", parameters},
-      before{plain ? "state" : "state_before", shape.condition()},
-      after{plain ? "state" : "state_after", shape.target()};
   files::RowLayout layout;
   layout.rows = {"transition", rows};
   layout.chunk_rows = chunk_rows;
-  const auto add = [&](const char* name, const files::Dimension& columns, const char* meaning) {
+  for (const Column& column : record_columns) {
+    if (column.width(shape, parameters) == 0) continue;
     files::RowVariable variable;
-    variable.name = name;
-    variable.columns = columns;
-    variable.attributes["long_name"] = meaning;
+    variable.name = column.name;
+    variable.columns = {shape.plain() ? column.plain_dimension : column.dimension, column.width(shape, parameters)};
+    variable.attributes["long_name"] = shape.plain() ? column.plain_meaning : column.meaning;
     layout.variables.push_back(std::move(variable));
-  };
-  add("z", parameter, "parameters in the space where the prior is N(0, I)");
-  add("theta", parameter, "parameters");
-  if (!shape.initial()) add("x", before, plain ? "state before the transition" : "states before, latest first");
-  add("x_next", after, plain ? "state after the transition" : "states after, in their order");
-  if (shape.time) add("time", {"time_column", 1}, "t of the state before the transition");
-  if (shape.step) add("step", {"step_column", 1}, "time that the transition takes, in steps of the simulator");
+  }
   return layout;
 }
 
@@ -97,22 +88,21 @@ files::Group header_of(const PreparedPlan& prepared) {
   return header_of(model.prior, model.simulator.state_names, prepared.source.shape(), prepared.provenance);
 }
 
-void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const TransitionRows& rows) {
-  writer.write_rows("z", first_row, rows.z);
-  writer.write_rows("theta", first_row, rows.theta);
-  if (rows.x.cols > 0) writer.write_rows("x", first_row, rows.x);
-  writer.write_rows("x_next", first_row, rows.x_next);
-  if (rows.time.cols > 0) writer.write_rows("time", first_row, rows.time);
-  if (rows.step.cols > 0) writer.write_rows("step", first_row, rows.step);
+template <class Array>
+void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const Columns<Array>& rows) {
+  for_columns(
+      [&](const Column& column, ConstMatrixView values) {
+        if (values.cols > 0) writer.write_rows(column.name, first_row, values);
+      },
+      rows);
 }
 
 void read_batch(const files::NetcdfReader& reader, std::size_t first_row, const TransitionRows& rows) {
-  reader.read_rows("z", first_row, rows.z);
-  reader.read_rows("theta", first_row, rows.theta);
-  if (rows.x.cols > 0) reader.read_rows("x", first_row, rows.x);
-  reader.read_rows("x_next", first_row, rows.x_next);
-  if (rows.time.cols > 0) reader.read_rows("time", first_row, rows.time);
-  if (rows.step.cols > 0) reader.read_rows("step", first_row, rows.step);
+  for_columns(
+      [&](const Column& column, const MatrixView& values) {
+        if (values.cols > 0) reader.read_rows(column.name, first_row, values);
+      },
+      rows);
 }
 
 fs::path with_suffix(fs::path path, std::string_view suffix) { return path += suffix; }
@@ -141,9 +131,9 @@ void for_batches(const fs::path& path, const PreparedPlan& prepared, std::size_t
   const files::NetcdfReader reader(path);
   const std::size_t batch = prepared.source.block_rows() * blocks_in(batch_bytes, prepared);
   for (std::size_t first = begin; first < end; first += batch) {
-    TransitionBuffer buffer = prepared.buffer(std::min(batch, end - first));
-    read_batch(reader, first, buffer.view());
-    visit(buffer.view());
+    Columns<Matrix> buffer = prepared.buffer(std::min(batch, end - first));
+    read_batch(reader, first, view(buffer));
+    visit(view(buffer));
   }
 }
 
@@ -155,7 +145,7 @@ void copy_valid(const fs::path& path, const PreparedPlan& prepared, std::uint64_
     std::size_t written = 0;
     for_batches(partial, prepared, 0, prepared.rows, [&](const TransitionRows& rows) {
       const std::size_t kept = drop_invalid_rows(rows);
-      write_batch(writer, written, rows.slice(0, kept));
+      write_batch(writer, written, slice(rows, 0, kept));
       written += kept;
     });
     writer.set_attribute("invalid", invalid);
@@ -186,19 +176,19 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
 
   // Two buffers: while one batch is simulated, the one before is written.
   const std::size_t largest = std::min(batch_rows, prepared.rows);
-  std::array<TransitionBuffer, 2> buffers{prepared.buffer(largest), prepared.buffer(largest)};
+  std::array<Columns<Matrix>, 2> buffers{prepared.buffer(largest), prepared.buffer(largest)};
   LanesPerThread lanes(static_cast<std::size_t>(parallel.threads()));
   std::size_t waiting_begin = resumed, waiting_end = resumed;  // simulated, not yet written: rows of buffers[1 − now]
   std::size_t now = 0;
   progress.start("simulate", "transitions", prepared.rows - resumed);
   while (waiting_end < prepared.rows || waiting_begin < waiting_end) {
     const std::size_t begin = waiting_end, end = std::min(prepared.rows, begin + batch_rows);
-    const TransitionRows rows = buffers[now].view().slice(0, end - begin);
+    const TransitionRows rows = slice(view(buffers[now]), 0, end - begin);
     std::vector<std::size_t> invalid_rows((end - begin + block_rows - 1) / block_rows);
     parallel.for_each(invalid_rows.size() + 1, [&](std::size_t index) {
       if (index == 0) {
         if (waiting_begin == waiting_end) return;
-        write_batch(*writer, waiting_begin, buffers[1 - now].view().slice(0, waiting_end - waiting_begin));
+        write_batch(*writer, waiting_begin, slice(view(buffers[1 - now]), 0, waiting_end - waiting_begin));
         writer->complete((waiting_end + chunk_rows - 1) / chunk_rows);
       } else {
         prepared.make_blocks(begin / block_rows, rows, invalid_rows, index - 1, lanes);
@@ -233,9 +223,13 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
 
 namespace {
 
-/// `z` may be missing in files made elsewhere: θ and the prior say what it is.
 bool has_variable(const files::NetcdfReader& reader, std::string_view name) {
   return std::ranges::any_of(reader.variables(), [&](const auto& variable) { return variable.name == name; });
+}
+
+/// In files made elsewhere z may not be there: θ and the prior say what it is.
+bool is_left_out(const files::NetcdfReader& reader, std::string_view name) {
+  return name == "z" && !has_variable(reader, name);
 }
 
 }  // namespace
@@ -290,12 +284,10 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
       throw FileError(fmt::format("{}: its matrices differ in their rows", path.string()));
     }
   };
-  if (has_variable(reader_, "z")) check_matrix("z", prior_.size());
-  check_matrix("theta", prior_.size());
-  if (!shape_.initial()) check_matrix("x", shape_.condition());
-  check_matrix("x_next", shape_.target());
-  if (shape_.time) check_matrix("time", 1);
-  if (shape_.step) check_matrix("step", 1);
+  for (const Column& column : record_columns) {
+    const std::size_t width = column.width(shape_, prior_.size());
+    if (width > 0 && !is_left_out(reader_, column.name)) check_matrix(column.name, width);
+  }
 }
 
 TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
@@ -304,17 +296,16 @@ TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
   set.prior = prior_;
   set.provenance = provenance_;
   set.state_names = state_names_;
-  set.theta = reader_.read_rows("theta", begin, end);
-  if (has_variable(reader_, "z")) {
-    set.z = reader_.read_rows("z", begin, end);
-  } else {
-    set.z = Matrix(set.theta.rows(), set.theta.cols());
+  for_columns(
+      [&](const Column& column, Matrix& values) {
+        const std::size_t width = column.width(shape_, prior_.size());
+        const bool there = width > 0 && !is_left_out(reader_, column.name);
+        values = there ? reader_.read_rows(column.name, begin, end) : Matrix(end - begin, width);
+      },
+      set);
+  if (is_left_out(reader_, "z")) {
     for (std::size_t r = 0; r < set.z.rows(); ++r) prior_.to_z(set.theta.row(r), set.z.row(r));
   }
-  set.x = shape_.initial() ? Matrix(end - begin, 0) : reader_.read_rows("x", begin, end);
-  set.x_next = reader_.read_rows("x_next", begin, end);
-  set.time = shape_.time ? reader_.read_rows("time", begin, end) : Matrix(end - begin, 0);
-  set.step = shape_.step ? reader_.read_rows("step", begin, end) : Matrix(end - begin, 0);
   return set;
 }
 
@@ -328,12 +319,7 @@ void write_transitions(const fs::path& path, const TransitionSet& set) {
   const std::size_t chunk = usual_lanes * blocks_in(chunk_bytes, parameters, shape, usual_lanes);
   files::NetcdfWriter writer(path, layout_of(parameters, shape, set.size(), chunk),
                              header_of(set.prior, set.state_names, shape, provenance));
-  writer.write_rows("z", 0, set.z);
-  writer.write_rows("theta", 0, set.theta);
-  if (!shape.initial()) writer.write_rows("x", 0, set.x);
-  writer.write_rows("x_next", 0, set.x_next);
-  if (shape.time) writer.write_rows("time", 0, set.time);
-  if (shape.step) writer.write_rows("step", 0, set.step);
+  write_batch(writer, 0, set);
   writer.set_attribute("invalid", invalid);
   writer.complete(writer.chunks());
   writer.finish();

@@ -10,13 +10,6 @@
 
 namespace catena::simulate {
 
-/// Rows of transitions and the memory they are in.
-struct TransitionBuffer {
-  TransitionBuffer(const RecordShape& shape, std::size_t parameters, std::size_t rows);
-  TransitionRows view();
-  Matrix z, theta, x, x_next, time, step;
-};
-
 using LanesPerThread = std::vector<std::unique_ptr<TransitionLanes>>;  // one per worker, made when first used
 
 /// A plan that was checked, with its proposal made.
@@ -29,7 +22,9 @@ struct PreparedPlan {
   std::size_t rows = 0;  // to simulate: what the budget without the proposal's cost is enough for
   nlohmann::json provenance;
 
-  TransitionBuffer buffer(std::size_t count) const { return {source.shape(), source.model().prior.size(), count}; }
+  Columns<Matrix> buffer(std::size_t count) const {
+    return make_columns(source.shape(), source.model().prior.size(), count);
+  }
   /// Throws if `invalid` rows of all are too many.
   void check_invalid(std::uint64_t invalid) const;
   /// Makes block first_block + index into its place in `to`, whose first row is that of first_block.

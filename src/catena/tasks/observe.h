@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catena/core/array.h"
+#include "catena/simulate/series.h"
 #include "catena/tasks/task.h"
 
 namespace catena::tasks {
@@ -15,6 +16,13 @@ struct Observation {
   std::vector<double> times;  // of its rows, if the simulator uses time; else empty
   std::vector<double> theta, z;
 };
+
+/// As one asks about them; the observations must outlive the views.
+inline std::vector<simulate::SeriesView> views_of(std::span<const Observation> all) {
+  std::vector<simulate::SeriesView> views;
+  for (const Observation& one : all) views.push_back({one.series, one.times});
+  return views;
+}
 
 /// θ from the prior, or as given (empty: from the prior), then the series; all a function of the seed. Throws
 /// InputError if θ does not fit or a state is not finite, in a sentence that begins with `function`.

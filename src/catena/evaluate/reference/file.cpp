@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "catena/core/check.h"
-#include "catena/sample/draws_file.h"
+#include "catena/sample/draws.h"
 #include "catena/tasks/likelihood.h"
 
 namespace catena::evaluate {
@@ -78,20 +78,17 @@ void describe_paths(std::span<const simulate::Path> paths, nlohmann::json& reque
 
 files::Group reference_group(const tasks::Task& task, ConstMatrixView series, const nlohmann::json& request,
                              const Reference& reference) {
-  files::Group group = sample::draws_group(task.simulator.parameter_names, reference.draws, /*chains=*/1,
-                                           task.simulator.state_names, series);
-  for (files::Variable& variable : group.groups.front().variables) {
-    const auto& names = task.simulator.parameter_names;
-    const auto found = std::ranges::find(names, variable.name);
-    if (found == names.end()) continue;  // a coordinate
-    const sample::ChainHealth& health = reference.health[static_cast<std::size_t>(found - names.begin())];
-    variable.attributes = {{"r_hat", health.r_hat}, {"bulk_ess", health.bulk_ess}, {"tail_ess", health.tail_ess}};
-  }
-  group.attributes = {{"request", request.dump()},
-                      {"outcome", std::string(name(reference.outcome))},
-                      {"method", reference.method},
-                      {"evaluations", static_cast<std::int64_t>(reference.evaluations)}};
-  return group;
+  sample::Draws draws{task.simulator.parameter_names, reference.draws};
+  files::Series& observed = draws.series.emplace_back();
+  observed.names = task.simulator.state_names;
+  observed.values = Matrix(series.rows, series.cols);
+  for (std::size_t r = 0; r < series.rows; ++r) std::ranges::copy(series.row(r), observed.values.row(r).begin());
+  draws.health = reference.health;
+  draws.record = {{"request", request.dump()},
+                  {"outcome", std::string(name(reference.outcome))},
+                  {"method", reference.method},
+                  {"evaluations", static_cast<std::int64_t>(reference.evaluations)}};
+  return sample::draws_group(draws);
 }
 
 std::optional<ReferenceCache> ReferenceCache::of_user() {

@@ -11,7 +11,7 @@ namespace catena::report {
 namespace {
 
 /// A steep start would flatten all that follows: the axis shows the losses after the first tenth, the start sticks out.
-std::pair<double, double> loss_range(const LearningCurve& curve) {
+std::pair<double, double> loss_range(const model::LearningCurve& curve) {
   double low = INFINITY, high = -INFINITY;
   for (const auto* losses : {&curve.train_loss, &curve.held_out_loss}) {
     for (std::size_t i = 0; i < losses->size(); ++i) {
@@ -46,7 +46,7 @@ nlohmann::json loss_layer(const std::vector<double>& step, const std::vector<dou
 
 std::optional<Drawing> draw_learning_curve(const Results& results) {
   if (!results.learning_curve) return std::nullopt;
-  const LearningCurve& curve = *results.learning_curve;
+  const model::LearningCurve& curve = *results.learning_curve;
   const auto range = loss_range(curve);
   Drawing drawing;
   nlohmann::json layers = nlohmann::json::array();

@@ -46,7 +46,7 @@ LocalPrecisionResult local_precisions(const compose::LocalScores& source, const 
     input.precisions = Matrix(1, d);
     std::ranges::fill(input.precisions.values(), 1.0);
     const auto score = compose::compose("gauss", std::move(input));
-    const Draws draws = diffusion_sample(
+    const DiffusionDraws draws = diffusion_sample(
         *score, n, {.sampler = settings.sampler, .steps = settings.steps, .block = static_cast<int>(n)},
         streams.child("local", t), alone);
     infos[t] = draws.info;

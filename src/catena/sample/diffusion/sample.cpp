@@ -48,8 +48,8 @@ void merge(SampleInfo& all, const BlockInfo& block) {
 
 }  // namespace
 
-Draws diffusion_sample(const compose::SeriesScore& score, std::size_t draws, const SampleSettings& settings,
-                       const Streams& streams, const Parallel& parallel, Progress& progress) {
+DiffusionDraws diffusion_sample(const compose::SeriesScore& score, std::size_t draws, const SampleSettings& settings,
+                                const Streams& streams, const Parallel& parallel, Progress& progress) {
   check_config("sample", settings);
   check::at_least("sample", "draws", draws, std::size_t{1});
   const Sampler& sampler = samplers().at("sample", settings.sampler);
@@ -59,7 +59,7 @@ Draws diffusion_sample(const compose::SeriesScore& score, std::size_t draws, con
   const double end_eta = std::max(settings.end_width * score.shape().narrowest(), schedule.eta(settings.smallest_a));
   const std::vector<Level> path = levels(schedule, static_cast<std::size_t>(settings.steps), end_eta);
 
-  Draws result{Matrix(draws, score.dimension()), {}};
+  DiffusionDraws result{Matrix(draws, score.dimension()), {}};
   const auto block_size = static_cast<std::size_t>(settings.block);
   std::vector<BlockInfo> blocks((draws + block_size - 1) / block_size);
   progress.start("sample", "draws", draws);

@@ -56,13 +56,14 @@ struct SampleInfo {
   double a_end = 0;             // where the levels ended, before Tweedie's step
 };
 
-struct Draws {
+struct DiffusionDraws {
   Matrix z;  // one draw a row
   SampleInfo info;
 };
 
-Draws diffusion_sample(const compose::SeriesScore& score, std::size_t draws, const SampleSettings& settings,
-                       const Streams& streams, const Parallel& parallel, Progress& progress = silent_progress());
+DiffusionDraws diffusion_sample(const compose::SeriesScore& score, std::size_t draws, const SampleSettings& settings,
+                                const Streams& streams, const Parallel& parallel,
+                                Progress& progress = silent_progress());
 
 struct LocalPrecisionSettings {
   int draws_per_dimension = 500;

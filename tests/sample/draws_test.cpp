@@ -1,15 +1,17 @@
-#include "catena/evaluate/draws.h"
+#include "catena/sample/draws.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "catena/core/errors.h"
 #include "catena/files/netcdf/netcdf.h"
+#include "data_path.h"
 
-namespace catena::evaluate::draws_test {
+namespace catena::sample::draws_test {
 namespace {
 
 using files::Group;
@@ -94,16 +96,74 @@ TEST_F(DrawsFile, IsRefusedInOneSentenceIfItHoldsNoDraws) {
   EXPECT_NE(sentence_of([&] { read_text("time,x\n0,1\n1,2\n"); }).find("has a column of times"), std::string::npos);
 }
 
+TEST_F(DrawsFile, KeepsEverythingThatIsKnownOfTheDraws) {
+  Draws draws{{"alpha", "beta"}, Matrix(6, 2), 2};
+  for (std::size_t k = 0; k < 12; ++k) draws.values.values()[k] = static_cast<double>(k);
+  draws.health = {{1.0, 100, 90}, {1.1, 50, 40}};
+  draws.record = {{"method", "fnle"}, {"transitions", R"({"model": "sir"})"}, {"seed", 7}};
+  draws.series = {{{"x", "y"}, Matrix(3, 2), {0, 2, 5.5}}, {{"x", "y"}, Matrix(2, 2), {}}};
+  draws.series[0].values(1, 0) = std::nan("");  // a missing state
+  draws.series[1].values(1, 1) = 4;
+  write_draws(folder_ / "all.nc", draws);
+  const Draws read = read_draws(folder_ / "all.nc");
+  EXPECT_EQ(read.parameters, draws.parameters);
+  EXPECT_EQ(read.values, draws.values);
+  EXPECT_EQ(read.chains, 2U);
+  EXPECT_EQ(read.dropped, 0U);
+  ASSERT_EQ(read.health.size(), 2U);
+  EXPECT_EQ(read.health[1].tail_ess, 40);
+  EXPECT_EQ(read.record.at("transitions"), draws.record.at("transitions"));
+  EXPECT_EQ(read.record.at("seed"), 7);
+  ASSERT_EQ(read.series.size(), 2U);
+  EXPECT_EQ(read.series[0].times, draws.series[0].times);
+  EXPECT_EQ(read.series[0].names, draws.series[0].names);
+  EXPECT_TRUE(std::isnan(read.series[0].values(1, 0)));
+  EXPECT_TRUE(read.series[1].times.empty());
+  EXPECT_EQ(read.series[1].values, draws.series[1].values);
+  const Draws turned = in_order_of({"beta", "alpha"}, read);
+  EXPECT_EQ(turned.values(0, 0), 1);
+  EXPECT_EQ(turned.health[0].tail_ess, 40);
+}
+
+TEST_F(DrawsFile, HoldsNoDrawThatIsNotFinite) {
+  Draws draws{{"alpha"}, Matrix(4, 1), 2};
+  draws.values(2, 0) = std::nan("");
+  draws.values(3, 0) = 3;
+  write_draws(folder_ / "some.nc", draws);
+  const Draws read = read_draws(folder_ / "some.nc");
+  EXPECT_EQ(read.values.rows(), 3U);
+  EXPECT_EQ(read.values(2, 0), 3);
+  EXPECT_EQ(read.chains, 1U);
+  EXPECT_EQ(read.dropped, 1U);
+  for (double& value : draws.values.values()) value = std::nan("");
+  EXPECT_EQ(sentence_of([&] { write_draws(folder_ / "none.nc", draws); }),
+            "write_draws: the number of finite draws is 0, but must be at least 1");
+}
+
+/// tests/data/README.md says how it was made.
+TEST(Draws, OfTheFirstVersionStayReadable) {
+  const Draws draws = read_draws(CATENA_TEST_DATA "/draws/0.1.0/posterior.nc");
+  EXPECT_EQ(draws.parameters, std::vector<std::string>{"theta_1"});
+  EXPECT_EQ(draws.values.rows(), 20U);
+  EXPECT_EQ(draws.chains, 1U);
+  ASSERT_EQ(draws.series.size(), 2U);
+  EXPECT_EQ(draws.series[0].values.rows(), 6U);
+  EXPECT_EQ(draws.series[1].values.rows(), 4U);
+  EXPECT_TRUE(draws.series[0].times.empty());
+  EXPECT_EQ(draws.record.at("method"), "fnle");
+  EXPECT_NE(draws.record.at("transitions").get<std::string>().find("gaussian_rw"), std::string::npos);
+}
+
 TEST(Draws, AreBroughtIntoTheSameOrder) {
   Draws a{{"alpha", "beta"}, Matrix(1, 2)}, b{{"beta", "alpha"}, Matrix(1, 2)};
   b.values(0, 0) = 5;
   b.values(0, 1) = 7;
-  EXPECT_EQ(in_order_of(a, b).values(0, 0), 7);
-  EXPECT_EQ(in_order_of(a, b).values(0, 1), 5);
-  EXPECT_EQ(in_order_of(Draws{{}, Matrix(1, 2)}, b).values, b.values);
+  EXPECT_EQ(in_order_of(a.parameters, b).values(0, 0), 7);
+  EXPECT_EQ(in_order_of(a.parameters, b).values(0, 1), 5);
+  EXPECT_EQ(in_order_of({}, b).values, b.values);
   b.parameters = {"beta", "gamma"};
   try {
-    in_order_of(a, b);
+    in_order_of(a.parameters, b);
     FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
@@ -112,4 +172,4 @@ TEST(Draws, AreBroughtIntoTheSameOrder) {
 }
 
 }  // namespace
-}  // namespace catena::evaluate::draws_test
+}  // namespace catena::sample::draws_test
