@@ -4,6 +4,7 @@
 
 #include "catena/evaluate/draws.h"
 #include "catena/files/csv.h"
+#include "catena/model/preset.h"
 #include "catena/prior/around.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/transitions.h"
@@ -21,7 +22,7 @@ struct SimulateOptions {
   Common common;
   TaskFlags task;
   ChoiceFlags proposal_settings;
-  std::string proposal;
+  std::string proposal, preset;
   std::vector<std::string> target;
   std::string gaps, around;
   double widen = 2;
@@ -53,6 +54,10 @@ nlohmann::json chosen_proposal(const SimulateOptions& options) {
 }
 
 int run_simulate(const SimulateOptions& options) {
+  if (!options.preset.empty()) {
+    const one_of known(model::preset_names());
+    check::that(known.holds(options.preset), simulate_function, "--preset", options.preset, known.text());
+  }
   tasks::Task task = chosen_task(simulate_function, options.task);
   if (!options.around.empty()) {
     const evaluate::Draws draws = evaluate::in_order_of({task.prior.names(), {}}, evaluate::read_draws(options.around));
@@ -107,6 +112,10 @@ Run set_up_simulate(CLI::App& app) {
   app.add_option("--proposal", options->proposal,
                  fmt::format("where transitions start: {}, or JSON (default: the task's own)",
                              fmt::join(simulate::proposals().names(), ", ")))
+      ->type_name("NAME");
+  app.add_option("--preset", options->preset,
+                 fmt::format("whose recipe to follow: {} (its proposal is the task's own, which --proposal replaces)",
+                             fmt::join(model::preset_names(), ", ")))
       ->type_name("NAME");
   app.add_option("--target", options->target, "CSV series for the target proposal")->type_name("FILE");
   app.add_option("--gaps", options->gaps,

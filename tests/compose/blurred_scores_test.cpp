@@ -1,5 +1,5 @@
-// Scores as gradients of a likelihood with blurred parameters (train/blur.h), on gaussian_rw, where q_τ is known:
-// Δ | x, ẑ ~ N(ẑ − 0.1 x, 1 + τ²).
+// Scores as gradients of a likelihood with blurred parameters (model/density/blur.h), on gaussian_rw, where q_τ is
+// known: Δ | x, ẑ ~ N(ẑ − 0.1 x, 1 + τ²).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,18 +19,14 @@ model::TrainedModel likelihood_model(int steps) {
                            train::Split{});
   train::LoopSettings loop{.steps = steps, .batch_size = 200, .evaluations = 10};
   loop.optimizer.learning_rate = 5e-3;
-  return train::train("fnbe", {.data = data,
-                               .loop = loop,
-                               .settings = {{"network", "likelihood"},
-                                            {"density", "gaussian"},
-                                            {"decay", 0.1},
-                                            {"density_width", 24},
-                                            {"density_layers", 2},
-                                            {"density_terms", 8}},
-                               .streams = Streams(3),
-                               .parallel = Parallel(2),
-                               .progress = silent_progress(),
-                               .checkpoint = {}});
+  return train::train(
+      "fnbe", {.data = data,
+               .loop = loop,
+               .settings = {{"density", "gaussian"}, {"decay", 0.1}, {"width", 24}, {"layers", 2}, {"terms", 8}},
+               .streams = Streams(3),
+               .parallel = Parallel(2),
+               .progress = silent_progress(),
+               .checkpoint = {}});
 }
 
 struct Blur {

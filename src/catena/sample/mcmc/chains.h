@@ -69,9 +69,9 @@ struct McmcSettings {
     visit(c.ess_per_draw, "ess_per_draw", "effective draws wanted for each draw returned", not_negative());
     visit(c.least_ess, "least_ess", "least bulk and tail effective sample size", not_negative());
     visit(c.dense, "dense", "learn correlations too, not only scales", anything());
-    visit(c.tree_depth, "tree_depth", "nuts: at most 2^this leapfrog steps", between(1, 20));
-    visit(c.tempered_kernel, "tempered_kernel", "tempering: what moves the chains at each temperature",
-          one_of(tempered_kernel_choices()));
+    visit(c.tree_depth, "tree_depth", "at most 2^this leapfrog steps", when("kernel", {"nuts"}, between(1, 20)));
+    visit(c.tempered_kernel, "tempered_kernel", "what moves the chains at each temperature",
+          when("kernel", {"auto", "tempering"}, one_of(tempered_kernel_choices())));
   }
 };
 
