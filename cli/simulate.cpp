@@ -65,6 +65,9 @@ int run_simulate(const SimulateOptions& options) {
   }
   simulate::SimulationPlan plan;
   plan.proposal = chosen_proposal(options);
+  if (!options.target.empty() && !(plan.proposal.is_object() && plan.proposal.value("proposal", "") == "target")) {
+    throw InputError(fmt::format("{}: --target is given, but only --proposal target uses it", simulate_function));
+  }
   for (const std::string& file : options.target) {
     for (files::Series& series : files::split_series(files::read_csv(file))) {
       plan.target.push_back(std::move(series.values));
@@ -135,7 +138,12 @@ Run set_up_simulate(CLI::App& app) {
     options->proposal_settings.add(entry.name, entry.settings);
   options->proposal_settings.declare(app, "Proposal options");
   add_common(app, options->common, Seeded::yes);
-  return [options] { return run_simulate(*options); };
+  return [options, &app] {
+    if (app.get_option("--widen")->count() > 0 && options->around.empty()) {
+      throw InputError(fmt::format("{}: --widen is given, but only --around uses it", simulate_function));
+    }
+    return run_simulate(*options);
+  };
 }
 
 }  // namespace
