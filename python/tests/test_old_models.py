@@ -29,6 +29,7 @@ def test_an_old_model_gives_its_old_answers(path):
         np.testing.assert_allclose(found, record["log_prob"], rtol=1e-4, atol=1e-3)
     draws = posterior.sample((200,), x=record["series"], seed=5, **QUIET)
     # Samplers may improve and then draw other numbers from the same posterior: 200 draws each, so the means differ by
-    # at most 4.5 · sd · √(2/200); eight parameters in three files make a false alarm of 2e-4, once for each new sampler.
+    # at most 4.5 · sd · √(2/200); four parameters in each of four files make a false alarm of 1e-4, once for each new
+    # sampler.
     deviation = np.array(record["deviation"])
     assert (np.abs(draws.mean(axis=0) - record["mean"]) < 4.5 * deviation * (2 / 200) ** 0.5).all()
