@@ -94,10 +94,7 @@ std::vector<sample::ChainHealth> health_of(const Group& posterior, const evaluat
 std::optional<Outcome> outcome_of(const Group& root) {
   const auto found = root.attributes.find("outcome");
   if (found == root.attributes.end() || !found->second.is_string()) return std::nullopt;
-  for (int i = 0; i <= static_cast<int>(Outcome::invalid_share); ++i) {
-    if (name(static_cast<Outcome>(i)) == found->second.get_ref<const std::string&>()) return static_cast<Outcome>(i);
-  }
-  return std::nullopt;
+  return outcome_named(found->second.get_ref<const std::string&>());
 }
 
 DrawSet read_draw_set(const path& file, const Group& root) {
