@@ -6,7 +6,7 @@ python = .venv/bin/python
 cmake_build = cmake --build $(1) --parallel $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-clang build demo test test-slow bench dev asan tsan tidy docs images format format-check clean
+.PHONY: help setup setup-clang build program demo test test-slow bench dev asan tsan tidy docs images format format-check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -20,7 +20,10 @@ setup-clang:
 build: setup build/build.ninja ## the program build/catena, the library and the tests
 	@$(call cmake_build,build)
 
-demo: build ## learn from single transitions; compare two exact posteriors
+program: setup build/build.ninja ## the program build/catena alone
+	@$(call cmake_build,build) --target catena_cli
+
+demo: program ## learn from single transitions; compare two exact posteriors
 	@tools/demo
 
 test: build ## all unit tests: GoogleTest, then pytest
@@ -30,7 +33,7 @@ test: build ## all unit tests: GoogleTest, then pytest
 test-slow: build ## the statistical suite, which takes long
 	ctest --test-dir build --label-regex slow --parallel $(JOBS) --output-on-failure --no-tests=ignore
 
-bench: build ## speed beside the machine's measured peak
+bench: program ## speed beside the machine's measured peak
 	@build/catena bench
 
 docs: build ## the documentation as a site, build/site/index.html

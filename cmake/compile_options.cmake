@@ -23,3 +23,8 @@ function(catena_compile_options target)
     endif()
   endif()
 endfunction()
+
+# For code that calls the library and has no loops of its own worth a second: half the time to compile.
+function(catena_quick_to_compile target)
+  target_compile_options(${target} PRIVATE $<$<OR:$<CONFIG:Release>,$<CONFIG:RelWithDebInfo>>:-O1>)
+endfunction()

@@ -4,7 +4,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/catena)
 
 install(TARGETS catena catena_private_dependencies EXPORT catenaTargets)
 install(EXPORT catenaTargets NAMESPACE catena:: DESTINATION ${package_dir})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/catena DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/catena DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "experiment" EXCLUDE)
 if(CATENA_BUILD_CLI)
   install(TARGETS catena_cli)
 endif()

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "catena/nn/products.h"
+#include "catena/nn/kernels/products.h"
 
 namespace {
 

@@ -7,9 +7,9 @@
 #include "bench/bench.h"
 #include "catena/model/score/conditional_network.h"
 #include "catena/nn/batch_gradient.h"
+#include "catena/nn/kernels/products.h"
 #include "catena/nn/layers.h"
 #include "catena/nn/optimizer.h"
-#include "catena/nn/products.h"
 
 namespace catena::cli {
 

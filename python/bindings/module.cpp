@@ -26,11 +26,8 @@ void translate(const std::exception_ptr& error, void*) {
 }
 
 std::string advice_for(const std::string& outcome) {
-  for (const Outcome each : {Outcome::diverged, Outcome::step_limit, Outcome::time_limit,
-                             Outcome::not_positive_definite, Outcome::not_mixed, Outcome::invalid_share}) {
-    if (name(each) == outcome) return std::string(advice(each));
-  }
-  return "";
+  const std::optional<Outcome> found = outcome_named(outcome);
+  return found ? std::string(advice(*found)) : "";
 }
 
 }  // namespace

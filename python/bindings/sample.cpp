@@ -1,7 +1,7 @@
 // Draws from the posterior of a series, and files of draws.
 
 #include "binding.h"
-#include "catena/compose/scores/series_state.h"
+#include "catena/compose/series_state.h"
 #include "catena/core/parallel.h"
 #include "catena/sample/draws.h"
 #include "catena/sample/posterior.h"
@@ -67,17 +67,6 @@ nb::dict map(const model::TrainedModel& model, const Models& companions, const s
   return result;
 }
 
-/// Whether `draw_posterior` can follow a stream with a state file.
-bool can_stream(const model::TrainedModel& model) {
-  if (model.method != "fnse") return false;
-  try {
-    compose::SeriesState(model::ScoreModel(model));
-    return true;
-  } catch (const InputError&) {
-    return false;  // a joint network has no sums to keep
-  }
-}
-
 void write_draws(const std::string& path, const std::vector<std::string>& parameters, const Rows& theta,
                  std::size_t chains, const std::vector<std::string>& states, const std::vector<Rows>& series,
                  const std::vector<Numbers>& times, const std::string& record) {
@@ -122,7 +111,7 @@ void bind_sample(nb::module_& m) {
         "threads"_a);
   m.def("map", &map, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a, "seed"_a, "threads"_a,
         "show_progress"_a);
-  m.def("can_stream", &can_stream, "model"_a);
+  m.def("can_stream", &compose::has_sums, "model"_a);
   m.def("write_draws", &write_draws, "path"_a, "parameters"_a, "theta"_a, "chains"_a, "states"_a, "series"_a, "times"_a,
         "record"_a);
   m.def("read_draws", &read_draws, "path"_a);

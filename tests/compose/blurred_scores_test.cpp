@@ -19,18 +19,14 @@ model::TrainedModel likelihood_model(int steps) {
                            train::Split{});
   train::LoopSettings loop{.steps = steps, .batch_size = 200, .evaluations = 10};
   loop.optimizer.learning_rate = 5e-3;
-  return train::train("fnbe", {.data = data,
-                               .loop = loop,
-                               .settings = {{"network", "likelihood"},
-                                            {"density", "gaussian"},
-                                            {"decay", 0.1},
-                                            {"density_width", 24},
-                                            {"density_layers", 2},
-                                            {"density_terms", 8}},
-                               .streams = Streams(3),
-                               .parallel = Parallel(2),
-                               .progress = silent_progress(),
-                               .checkpoint = {}});
+  return train::train(
+      "fnbe", {.data = data,
+               .loop = loop,
+               .settings = {{"density", "gaussian"}, {"decay", 0.1}, {"width", 24}, {"layers", 2}, {"terms", 8}},
+               .streams = Streams(3),
+               .parallel = Parallel(2),
+               .progress = silent_progress(),
+               .checkpoint = {}});
 }
 
 struct Blur {

@@ -14,11 +14,13 @@ TEST(Outcome, EveryValueHasANameOfItsOwnAndEveryFailureAdvice) {
   for (; name(static_cast<Outcome>(count)) != "unknown"; ++count) {
     const auto outcome = static_cast<Outcome>(count);
     EXPECT_FALSE(name(outcome).empty());
+    EXPECT_EQ(outcome_named(name(outcome)), outcome);
     EXPECT_TRUE(names.insert(name(outcome)).second) << name(outcome);
     EXPECT_EQ(advice(outcome).empty(), outcome == Outcome::ok) << name(outcome);
     EXPECT_EQ(advice(outcome).find('\n'), std::string_view::npos);
   }
   EXPECT_EQ(count, static_cast<int>(Outcome::invalid_share) + 1) << "invalid_share is the last value of the enum";
+  EXPECT_EQ(outcome_named("time limit"), std::nullopt);
   EXPECT_EQ(name(Outcome::ok), "ok");
   EXPECT_EQ(name(Outcome::not_positive_definite), "not_positive_definite");
 }

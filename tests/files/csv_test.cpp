@@ -127,4 +127,21 @@ TEST(Csv, DoesNotWriteWhatItCouldNotReadBack) {
   EXPECT_EQ(folder.entries(), 0);
 }
 
+TEST(Csv, TablesOfTextsSurviveWithWhateverStandsInThem) {
+  const std::vector<std::vector<std::string>> rows = {
+      {"name", "a, b", "say \"no\""}, {"", "", ""}, {"# none", " padded ", "1e-3"}};
+  std::string text;
+  for (const auto& row : rows) text += text_line(row);
+  const TextTable table = parse_text_table(text, "file");
+  EXPECT_EQ(table.names, rows[0]);
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0], rows[1]);
+  EXPECT_EQ(table.rows[1], rows[2]);
+  EXPECT_EQ(number_in("1e-3"), 1e-3);
+  EXPECT_TRUE(std::isnan(number_in("").value()));
+  EXPECT_FALSE(number_in("ok"));
+  expect_error<FileError>([] { parse_text_table("a,b\n1\n", "file"); },
+                          "file: line 2 has 1 fields, but the first one has 2");
+}
+
 }  // namespace catena::files::csv_test

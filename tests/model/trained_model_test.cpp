@@ -20,12 +20,12 @@ namespace fs = std::filesystem;
 TrainedModel small_model(std::string_view method) {
   train::TrainingData data(train::transitions_of("gaussian_rw", 500, {{"dim", 2}}), train::Split{});
   return train::train(method, {.data = data,
-                        .loop = {.steps = 20, .batch_size = 100, .evaluations = 2},
-                        .settings = {{"width", 12}},
-                        .streams = Streams(3),
-                        .parallel = Parallel(2),
-                        .progress = silent_progress(),
-                        .checkpoint = {}});
+                               .loop = {.steps = 20, .batch_size = 100, .evaluations = 2},
+                               .settings = {{"width", 12}},
+                               .streams = Streams(3),
+                               .parallel = Parallel(2),
+                               .progress = silent_progress(),
+                               .checkpoint = {}});
 }
 
 TEST(EveryMethod, WritesAModelThatComesBack) {
@@ -87,7 +87,7 @@ TEST(ModelFile, IsRefusedIfItsWeightsDoNotFitItsSettings) {
       std::numeric_limits<float>::quiet_NaN();
   refused(bad);
   bad = good;
-  bad.settings["density_width"] = 13;
+  bad.settings["width"] = 13;
   refused(bad);
   bad = good;
   bad.settings["network"] = "convolutional";

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <numbers>
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "nn/targets.h"
 
 namespace catena::nn::accuracy_test {

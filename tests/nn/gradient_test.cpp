@@ -9,6 +9,9 @@
 #include "nn/operation_cases.h"
 #include "nn/targets.h"
 
+/// Allocations of this program so far; counted in allocation_counter_test.cpp.
+long allocation_count();
+
 namespace catena::nn::testing::gradient_test {
 
 namespace {
@@ -26,7 +29,7 @@ struct Trial {
   Operands operands;
 
   Trial(const OperationCase& c, std::size_t lanes) {
-    for (const InputShape& shape : c.inputs) inputs.push_back(graph.input("x", shape.features, shape.lanes));
+    for (const InputShape& input : c.inputs) inputs.push_back(graph.input("x", input.shape, input.lanes));
     for (const ParameterInfo& info : c.parameters) parameters.push_back(graph.parameter(info));
     output = graph.apply(c.operation, inputs, parameters, c.attributes);
     const Streams streams(11);
@@ -34,8 +37,8 @@ struct Trial {
     Stream stream = streams.stream("operands");
     operands.attributes = c.attributes;
     operands.lanes = lanes;
-    for (const InputShape& shape : c.inputs) {
-      ZBlock x(shape.features, std::vector<Z>(shape.lanes.count(lanes)));
+    for (const InputShape& input : c.inputs) {
+      ZBlock x(input.shape.size(), std::vector<Z>(input.lanes.count(lanes)));
       for (auto& row : x) {
         for (Z& v : row) {
           const double draw = stream.normal();
@@ -80,7 +83,9 @@ void check_case(const OperationCase& c, std::size_t lanes) {
   Trial trial(c, lanes);
   Purpose purpose;
   purpose.parameter_gradients = true;
-  purpose.input_gradients = purpose.tangents_of = trial.inputs;
+  purpose.input_gradients = trial.inputs;
+  const bool has_tangent = operations().at("test", c.operation).tangent != nullptr;
+  if (has_tangent) purpose.tangents_of = trial.inputs;
   Workspace workspace(trial.graph, capacity, purpose);
   trial.write_inputs(workspace);
   workspace.forward(trial.weights, lanes);
@@ -134,7 +139,7 @@ void check_case(const OperationCase& c, std::size_t lanes) {
   }
 
   // Tangents: each input alone (the others' tangents are zero), then all together.
-  for (std::size_t moving = 0; moving <= trial.inputs.size(); ++moving) {
+  for (std::size_t moving = 0; has_tangent && moving <= trial.inputs.size(); ++moving) {
     Operands shifted = trial.operands;
     for (std::size_t i = 0; i < trial.inputs.size(); ++i) {
       const Block t = workspace.tangent(trial.inputs[i], lanes);
@@ -183,7 +188,8 @@ TEST(EveryOperation, AddsToAGradientThatIsThereAlready) {
     const std::size_t lanes = 19;
     Trial trial(c, lanes);
     const Value twice = trial.graph.apply(
-        "add", {trial.output, trial.graph.apply(c.operation, trial.inputs, trial.parameters, c.attributes)}, {}, {1.0});
+        "add", {trial.output, trial.graph.apply(c.operation, trial.inputs, trial.parameters, c.attributes)}, {},
+        {{"factor", 1}});
     for (const bool once : {false, true}) {  // as training does: what forward() kept may be overwritten
       SCOPED_TRACE(c.operation + (once ? ", reversed once" : ""));
       Purpose purpose;
@@ -214,13 +220,81 @@ TEST(EveryOperation, AddsToAGradientThatIsThereAlready) {
   }
 }
 
+TEST(EveryOperation, AllocatesNothingWhenItIsReplayed) {
+  for (const OperationCase& c : operation_cases()) {
+    SCOPED_TRACE(c.operation);
+    constexpr std::size_t lanes = 37;
+    const Trial trial(c, lanes);
+    Purpose purpose;
+    purpose.parameter_gradients = true;
+    purpose.input_gradients = trial.inputs;
+    const bool has_tangent = operations().at("test", c.operation).tangent != nullptr;
+    if (has_tangent) purpose.tangents_of = trial.inputs;
+    Workspace with_derivatives(trial.graph, capacity, purpose), lean(trial.graph, capacity, {.keep_values = true});
+    const Replay some = trial.graph.dependents({trial.inputs[0]});
+    AlignedVector<float> gradient(trial.weights.size());
+    for (Workspace* workspace : {&with_derivatives, &lean}) trial.write_inputs(*workspace);
+    const Block seed = with_derivatives.gradient(trial.output, lanes);
+    std::fill_n(seed.data, seed.features * seed.stride, 1.0F);
+    const auto replay = [&](std::size_t count) {
+      lean.forward(trial.weights, count);
+      lean.forward(trial.weights, count, some);
+      with_derivatives.forward(trial.weights, count);
+      with_derivatives.reverse(trial.weights, count, trial.output, gradient);
+      if (has_tangent) with_derivatives.tangents(trial.weights, count);
+    };
+    replay(lanes);
+    const long before = allocation_count();
+    replay(lanes);
+    replay(lanes - 1);  // another number of lanes: views are made anew, memory is not
+    EXPECT_EQ(allocation_count() - before, 0);
+  }
+}
+
+TEST(Workspace, RefusesTangentsThroughAnOperationWithoutOne) {
+  Graph graph;
+  const Value x = graph.input("x", Shape(2, 1, 3)), h = graph.input("h", 4);
+  const std::vector<Parameter> weights{
+      graph.parameter({.name = "w", .rows = 12, .cols = 3}), graph.parameter({.name = "u", .rows = 12, .cols = 4}),
+      graph.parameter({.name = "b", .rows = 12, .cols = 1}), graph.parameter({.name = "c", .rows = 4, .cols = 1})};
+  graph.apply("gru", {graph.apply("tanh", {x}), h}, weights, {{"state", 1}, {"mask", 0}});
+  const Value other = graph.input("other", 2);
+  graph.apply("tanh", {other});
+  try {
+    const Workspace workspace(graph, 8, {.tangents_of = {x}});
+    FAIL() << "no error";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "workspace: an operation that tangents pass through is gru, but must be one that has a tangent");
+  }
+  EXPECT_NO_THROW(Workspace(graph, 8, {.tangents_of = {other}}));  // these pass it by
+}
+
+TEST(Graph, RefusesAttributesThatAreMissingOrUnknown) {
+  Graph graph;
+  const Value x = graph.input("x", 3);
+  const auto message = [&](const Attributes& attributes) -> std::string {
+    try {
+      graph.apply("slice", {x}, {}, attributes);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message({{"begin", 0}}), "slice: end is missing, but must be given once");
+  EXPECT_EQ(message({{"begin", 0}, {"end", 1}, {"begin", 1}}), "slice: begin is doubled, but must be given once");
+  EXPECT_EQ(message({{"begin", 0}, {"stop", 1}}), "slice: an attribute is stop, but must be one of begin, end");
+  EXPECT_EQ(message({{"begin", 0}, {"end", 1}}), "");
+  EXPECT_THROW(graph.apply("tanh", {x}, {}, {{"factor", 1}}), InputError);
+}
+
 TEST(Graph, RefusesOperandsThatDoNotFit) {
   Graph graph;
   const Value x = graph.input("x", 3);
   const Value y = graph.input("y", 4);
-  EXPECT_THROW(graph.apply("add", {x, y}, {}, {1.0}), InputError);
+  EXPECT_THROW(graph.apply("add", {x, y}, {}, {{"factor", 1}}), InputError);
   EXPECT_THROW(graph.apply("multiply", {x}), InputError);
-  EXPECT_THROW(graph.apply("slice", {x}, {}, {2, 9}), InputError);
+  EXPECT_THROW(graph.apply("slice", {x}, {}, {{"begin", 2}, {"end", 9}}), InputError);
   EXPECT_THROW(graph.apply("no such operation", {x}), InputError);
   EXPECT_THROW(graph.apply("dense", {x}, {graph.parameter({.name = "w", .rows = 2, .cols = 4})}), InputError);
   EXPECT_THROW(graph.apply("multiply", {x, graph.input("one", 3, Lanes::one())}), InputError);

@@ -22,7 +22,7 @@ struct Operands {
 };
 
 struct InputShape {
-  std::size_t features;
+  Shape shape;
   Lanes lanes = Lanes::each();
 };
 
@@ -35,6 +35,8 @@ struct OperationCase {
   bool positive_inputs = false;  // for the logarithm
 };
 
+/// All cases; those of shapes with places, and of series, stand in a file of their own.
 std::vector<OperationCase> operation_cases();
+std::vector<OperationCase> place_cases();
 
 }  // namespace catena::nn::testing

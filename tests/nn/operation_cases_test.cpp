@@ -5,9 +5,10 @@
 #include <numbers>
 #include <tuple>
 
-#include "catena/nn/rational_quadratic.h"
+#include "catena/nn/kernels/rational_quadratic.h"
 
 namespace catena::nn::testing {
+namespace operation_cases_test {
 
 namespace {
 
@@ -80,7 +81,7 @@ OperationCase dense_case(std::size_t rows, std::size_t cols, bool bias, Lanes la
 }
 
 OperationCase repeat_case(Lanes lanes) {
-  return {"repeat", {{3, lanes}}, {}, {static_cast<double>(lanes.group)}, [lanes](const Operands& o) {
+  return {"repeat", {{3, lanes}}, {}, {{"group", lanes.group}}, [lanes](const Operands& o) {
             ZBlock y = block(3, o.lanes);
             for (std::size_t f = 0; f < 3; ++f) {
               for (std::size_t l = 0; l < o.lanes; ++l)
@@ -92,7 +93,7 @@ OperationCase repeat_case(Lanes lanes) {
 
 /// Pairs beyond the number of lanes do not exist.
 OperationCase pairs_case(std::size_t features, std::size_t pairs) {
-  return {"lane_pairs", {{features}, {features}}, {}, {static_cast<double>(pairs)}, [=](const Operands& o) {
+  return {"lane_pairs", {{features}, {features}}, {}, {{"pairs", pairs}}, [=](const Operands& o) {
             ZBlock y = block(pairs, o.lanes);
             for (std::size_t s = 0; s < pairs; ++s) {
               for (std::size_t l = 0; l < o.lanes; ++l) {
@@ -110,7 +111,7 @@ OperationCase pairs_case(std::size_t features, std::size_t pairs) {
 OperationCase spline_case() {
   constexpr std::size_t bins = 3, each = spline::parameter_count(bins);
   constexpr double bound = 2;
-  return {"rational_quadratic", {{2 * each}, {2}}, {}, {static_cast<double>(bins), bound}, [](const Operands& o) {
+  return {"rational_quadratic", {{2 * each}, {2}}, {}, {{"bins", bins}, {"bound", bound}}, [](const Operands& o) {
             ZBlock y = block(4, o.lanes);
             for (std::size_t i = 0; i < 2; ++i) {
               for (std::size_t l = 0; l < o.lanes; ++l) {
@@ -129,8 +130,11 @@ OperationCase spline_case() {
 
 }  // namespace
 
+}  // namespace operation_cases_test
+
 std::vector<OperationCase> operation_cases() {
-  return {
+  using namespace operation_cases_test;
+  std::vector<OperationCase> cases{
       dense_case(7, 5, true),
       dense_case(13, 9, false),
       dense_case(1, 1, true),
@@ -158,14 +162,18 @@ std::vector<OperationCase> operation_cases() {
       {"add",
        {{4}, {4}},
        {},
-       {-0.75},
+       {{"factor", -0.75}},
        [](const Operands& o) { return zip(o.inputs[0], o.inputs[1], [](Z x, Z y) { return x - 0.75 * y; }); }},
       {"multiply",
        {{4}, {4}},
        {},
        {},
        [](const Operands& o) { return zip(o.inputs[0], o.inputs[1], std::multiplies<Z>()); }},
-      {"scale", {{4}}, {}, {1.5}, [](const Operands& o) { return map(o.inputs[0], [](Z x) { return 1.5 * x; }); }},
+      {"scale",
+       {{4}},
+       {},
+       {{"factor", 1.5}},
+       [](const Operands& o) { return map(o.inputs[0], [](Z x) { return 1.5 * x; }); }},
       {"scale_lanes",
        {{1}, {4}},
        {},
@@ -189,7 +197,7 @@ std::vector<OperationCase> operation_cases() {
       {"slice",
        {{6}},
        {},
-       {2, 5},
+       {{"begin", 2}, {"end", 5}},
        [](const Operands& o) { return ZBlock(o.inputs[0].begin() + 2, o.inputs[0].begin() + 5); }},
       activation("gelu", gelu),
       activation("gelu", gelu, 2),
@@ -197,6 +205,7 @@ std::vector<OperationCase> operation_cases() {
       activation("tanh", [](Z x) { return std::tanh(x); }),
       activation("sigmoid", [](Z x) { return 1.0 / (1.0 + std::exp(-x)); }),
       activation("softplus", [](Z x) { return std::log(1.0 + std::exp(x)); }),
+      activation("relu", [](Z x) { return x.real() > 0 ? x : Z(0); }),
       activation("exp", [](Z x) { return std::exp(x); }),
       {"log", {{5}}, {}, {}, [](const Operands& o) { return map(o.inputs[0], [](Z x) { return std::log(x); }); }, true},
       {"layer_norm",
@@ -243,7 +252,7 @@ std::vector<OperationCase> operation_cases() {
       {"unfold_lanes",
        {{1}},
        {},
-       {4},
+       {{"group", 4}},
        [](const Operands& o) {
          ZBlock y = block(4, (o.lanes + 3) / 4);
          for (std::size_t l = 0; l < o.lanes; ++l) y[l % 4][l / 4] = o.inputs[0][0][l];
@@ -277,7 +286,7 @@ std::vector<OperationCase> operation_cases() {
       {"sum_groups",
        {{3}},
        {},
-       {5},
+       {{"group", 5}},
        [](const Operands& o) {
          ZBlock y = block(3, (o.lanes + 4) / 5);
          for (std::size_t f = 0; f < 3; ++f) {
@@ -303,6 +312,8 @@ std::vector<OperationCase> operation_cases() {
          return y;
        }},
   };
+  for (OperationCase& c : place_cases()) cases.push_back(std::move(c));
+  return cases;
 }
 
 }  // namespace catena::nn::testing

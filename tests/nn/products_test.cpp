@@ -1,4 +1,4 @@
-#include "catena/nn/products.h"
+#include "catena/nn/kernels/products.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "catena/nn/rational_quadratic.h"
+#include "catena/nn/kernels/rational_quadratic.h"
 
 #include <gtest/gtest.h>
 

@@ -154,6 +154,33 @@ TEST(Start, GivesModesTheirWeights) {
   EXPECT_NEAR(share, 0.7, 5 * std::sqrt(0.7 * 0.3 / 200));
 }
 
+TEST(McmcSettings, AKernelsOwnSettingsReachItAlone) {
+  const auto sentence = [](const nlohmann::json& json) -> std::string {
+    try {
+      McmcSettings settings = mcmc_settings_from(json);
+      settings.chains = 8;
+      settings.warm_up = 8;
+      settings.most_steps = 8;
+      sample_known(log_gammas(), 8, settings);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(sentence({{"kernel", "nuts"}, {"tree_depth", 3}}), "");
+  EXPECT_EQ(sentence({{"tempered_kernel", "slice"}}), "");  // auto may come to it
+  EXPECT_EQ(sentence({{"kernel", "slice"}, {"tree_depth", 5}}),
+            "sample: tree_depth is 5, but is a setting of nuts, not of slice");
+  EXPECT_EQ(sentence({{"tree_depth", 5}}), "sample: tree_depth is 5, but is a setting of nuts, not of auto");
+  EXPECT_EQ(sentence({{"kernel", "nuts"}, {"tree_depth", 0}}), "sample: tree_depth is 0, but must be between 1 and 20");
+  EXPECT_EQ(sentence({{"kernel", "nuts"}, {"tree_deep", 3}}).substr(0, 55),
+            "sample: setting is \"tree_deep\", but must be one of kern");
+  std::vector<std::string> names;
+  for (const FieldInfo& field : mcmc_fields()) names.push_back(field.name);
+  EXPECT_EQ(std::ranges::count(names, "tree_depth"), 1);
+  EXPECT_EQ(mcmc_settings_json(mcmc_settings_from({{"kernel", "nuts"}, {"tree_depth", 3}})).at("tree_depth"), 3);
+}
+
 TEST(Population, ResamplesInProportionToWeights) {
   Stream stream = Streams(10).stream("resample");
   const std::vector<double> weights{0, 3, 1, 0, 4};

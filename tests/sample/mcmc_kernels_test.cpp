@@ -57,10 +57,12 @@ TEST_P(EveryKernel, KeepsExactDrawsExact) {
   const Streams streams(2);
   // A crude start teaches the kernel a metric that does not fit, so that it has to reject now and then.
   const Start start = temper_start(target, 64, 1, streams, silent_progress());
+  nlohmann::json settings = nlohmann::json::object();
+  if (GetParam() == "nuts") settings["tree_depth"] = 4;
+  if (GetParam() == "tempering") settings["tempered_kernel"] = "random_walk";
   const auto kernel = entry().make({.dimension = known.dimension,
                                     .chains = n,
-                                    .tree_depth = 4,
-                                    .tempered_kernel = "random_walk",
+                                    .settings = settings,
                                     .start = &start,
                                     .streams = streams.child("kernel")});
   Chains chains{Matrix(n, known.dimension), {}, {}, {}};

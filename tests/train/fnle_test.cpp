@@ -96,7 +96,7 @@ TEST(EveryDensity, SurvivesPointMasses) {
                                                    {"flow_width", 16}},
                                                   1000);
     EXPECT_TRUE(std::isfinite(model.network(std::string(kind.name)).held_out_loss)) << kind.name;
-    EXPECT_EQ(model.settings["atoms"], "a=0,b=0") << kind.name;
+    EXPECT_EQ(model.settings["point_masses"], "a=0,b=0") << kind.name;
     constexpr std::size_t n = 4000;
     Matrix z(n, 1), x(n, 2);
     std::ranges::fill(x.values(), 0.5);

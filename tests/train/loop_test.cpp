@@ -90,6 +90,30 @@ TEST(TrainLoop, RefusesACheckpointOfAnotherRunAndADamagedOne) {
   fs::remove(path);
 }
 
+TEST(TrainLoop, RefusesACheckpointWithAnOutcomeThatItDoesNotKnow) {
+  const Case c;
+  const fs::path path = fs::path(::testing::TempDir()) / "outcome.checkpoint";
+  Plug plug(10);
+  EXPECT_THROW(c.run(1, plug, {.path = path}, {{"run", 1}}), Interrupted);
+  files::TensorFile file = files::read_safetensors(path);
+  EXPECT_EQ(file.metadata.at("outcome"), "ok");
+  const std::string sentence = path.string() + ": its outcome is {}, which is none that this catena knows";
+  for (const nlohmann::json& unknown :
+       {nlohmann::json("tired"), nlohmann::json(99), nlohmann::json(-1), nlohmann::json()}) {
+    file.metadata["outcome"] = unknown;
+    files::write_safetensors(path, file);
+    try {
+      c.run(1, silent_progress(), {.path = path, .resume = true}, {{"run", 1}});
+      FAIL() << unknown;
+    } catch (const FileError& error) {
+      EXPECT_EQ(std::string(error.what()), fmt::format(fmt::runtime(sentence), unknown.dump()));
+    }
+  }
+  file.metadata["outcome"] = 0;  // as catena 0.1.0 wrote it
+  files::write_safetensors(path, file);
+  EXPECT_EQ(c.run(1, silent_progress(), {.path = path, .resume = true}, {{"run", 1}}).weights, c.run().weights);
+}
+
 TEST(TrainLoop, KeepsTheBestWeightsAndStopsWhenTheHeldOutLossRises) {
   Case c;
   c.settings.steps = 4000;

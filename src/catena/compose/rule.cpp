@@ -4,14 +4,13 @@
 
 namespace catena::compose {
 
+// One file each in rules/; their formulas stand there.
+Rule fnpe_rule();
+Rule gauss_rule();
+Rule jac_rule();
+
 const Registry<Rule>& rules() {
-  static const Registry<Rule> registry(
-      "rule",
-      {
-          {"fnpe", "sum of the local scores with a linearly fading prior; for short series", false, false, make_fnpe},
-          {"gauss", "local scores weighted with precisions of Gaussian local posteriors", true, false, make_gauss},
-          {"jac", "local scores weighted with precisions from their Jacobians", false, true, make_jac},
-      });
+  static const Registry<Rule> registry("rule", {fnpe_rule(), gauss_rule(), jac_rule()});
   return registry;
 }
 

@@ -1,5 +1,5 @@
-/// The composition rules by name: each turns local scores into the score of the series. A new rule is one file and one
-/// line of the list in rule.cpp.
+/// The composition rules by name: each turns local scores into the score of the series. A new rule is one file in
+/// rules/, whose function returns the entry, and its name in rule.cpp.
 #pragma once
 
 #include <Eigen/Core>
@@ -46,10 +46,5 @@ const Registry<Rule>& rules();
 
 /// The rule of that name over checked input.
 std::unique_ptr<SeriesScore> compose(std::string_view rule, RuleInput input);
-
-// One file each; their formulas stand there.
-std::unique_ptr<SeriesScore> make_fnpe(RuleInput input);
-std::unique_ptr<SeriesScore> make_gauss(RuleInput input);
-std::unique_ptr<SeriesScore> make_jac(RuleInput input);
 
 }  // namespace catena::compose

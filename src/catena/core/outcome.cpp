@@ -14,7 +14,10 @@ static_assert(words.size() == static_cast<std::size_t>(Outcome::invalid_share) +
 
 }  // namespace
 
-std::string_view name(Outcome outcome) { return words[static_cast<std::size_t>(outcome)]; }
+std::string_view name(Outcome outcome) {
+  const auto index = static_cast<std::size_t>(outcome);
+  return index < words.size() ? words[index] : "unknown";
+}
 
 std::optional<Outcome> outcome_named(std::string_view word) {
   const auto found = std::ranges::find(words, word);

@@ -212,7 +212,7 @@ class Runner {
       row.values["train_seconds"] += model.provenance.value("train_seconds", 0.0);
     }
     row.values["megabytes"] = peak_megabytes();
-    row.outcome = name(draws.outcome);
+    row.outcome = draws.outcome;
     for (const std::string& name : sweep_.metrics) {
       const nlohmann::json value =
           evaluate::metrics().at("experiment", name).compute(draws.theta, reference, Streams(0), parallel_);

@@ -2,50 +2,49 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
-#include <sstream>
+#include <optional>
+#include <span>
 
 #include "catena/core/errors.h"
-#include "catena/files/atomic.h"
+#include "catena/files/csv.h"
 
 namespace catena::experiment {
 namespace {
 
-constexpr std::size_t fixed_columns = 7;
-constexpr std::string_view fixed_header = "task,method,budget,seed,transitions,observation,outcome";
+constexpr std::array<std::string_view, 7> fixed_columns = {"task",        "method",      "budget", "seed",
+                                                           "transitions", "observation", "outcome"};
 
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> fields;
-  std::istringstream stream(line);
-  for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
-  if (line.ends_with(',')) fields.emplace_back();
-  return fields;
-}
-
-template <class T>
-T number(const std::string& text, const std::string& source) {
-  T value{};
+/// Whole numbers have up to 64 bits, more than a double holds.
+std::uint64_t whole(const std::string& text, const std::string& source) {
+  std::uint64_t value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw FileError(fmt::format("{}: \"{}\" is no number", source, text));
+    throw FileError(fmt::format("{}: \"{}\" is no whole number", source, text));
   }
   return value;
 }
 
 std::string line_of(const Row& row, const std::vector<std::string>& columns) {
-  std::string line = fmt::format("{},{},{},{},{},{},{}", row.task, row.method, row.budget, row.seed, row.transitions,
-                                 row.observation, row.outcome);
+  std::vector<std::string> fields = {row.task,
+                                     row.method,
+                                     fmt::to_string(row.budget),
+                                     fmt::to_string(row.seed),
+                                     fmt::to_string(row.transitions),
+                                     fmt::to_string(row.observation),
+                                     std::string(name(row.outcome))};
   for (const std::string& column : columns) {
     const auto found = row.values.find(column);
-    line += found == row.values.end() || !std::isfinite(found->second) ? "," : fmt::format(",{:.6g}", found->second);
+    const bool there = found != row.values.end() && std::isfinite(found->second);
+    fields.push_back(there ? fmt::format("{:.6g}", found->second) : "");
   }
-  return line + "\n";
+  return files::text_line(fields);
 }
 
 struct Table {
@@ -70,30 +69,31 @@ struct Locked {
 Table read_table(const std::filesystem::path& path) {
   const std::string text = files::read_file(path, std::uint64_t{1} << 30), source = path.string();
   Table table;
-  std::size_t begin = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin)) {
-    const std::vector<std::string> fields = split(text.substr(begin, end - begin));
-    table.whole_bytes = end + 1;
-    if (begin == 0) {
-      if (!text.starts_with(fixed_header)) throw FileError(fmt::format("{}: is no table of results", source));
-      table.columns.assign(fields.begin() + fixed_columns, fields.end());
-      continue;
-    }
-    if (fields.size() != fixed_columns + table.columns.size()) {
-      throw FileError(fmt::format("{}: a row has {} fields, but must have {}", source, fields.size(),
-                                  fixed_columns + table.columns.size()));
-    }
+  table.whole_bytes = text.rfind('\n') + 1;  // 0 without any
+  if (table.whole_bytes == 0) return table;
+  const auto [names, lines] = files::parse_text_table(std::string_view(text).substr(0, table.whole_bytes), source);
+  if (names.size() < fixed_columns.size() ||
+      !std::ranges::equal(fixed_columns, std::span(names).first(fixed_columns.size()))) {
+    throw FileError(fmt::format("{}: is no table of results", source));
+  }
+  table.columns.assign(names.begin() + fixed_columns.size(), names.end());
+  for (const std::vector<std::string>& fields : lines) {
     Row row;
     row.task = fields[0];
     row.method = fields[1];
-    row.budget = number<std::uint64_t>(fields[2], source);
-    row.seed = number<std::uint64_t>(fields[3], source);
-    row.transitions = number<std::size_t>(fields[4], source);
-    row.observation = number<std::uint64_t>(fields[5], source);
-    row.outcome = fields[6];
+    row.budget = whole(fields[2], source);
+    row.seed = whole(fields[3], source);
+    row.transitions = whole(fields[4], source);
+    row.observation = whole(fields[5], source);
+    const std::optional<Outcome> outcome = outcome_named(fields[6]);
+    if (!outcome) throw FileError(fmt::format("{}: \"{}\" is no outcome that this catena knows", source, fields[6]));
+    row.outcome = *outcome;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      const std::string& field = fields[fixed_columns + i];
-      if (!field.empty()) row.values[table.columns[i]] = number<double>(field, source);
+      const std::string& field = fields[fixed_columns.size() + i];
+      if (field.empty()) continue;
+      const std::optional<double> value = files::number_in(field);
+      if (!value) throw FileError(fmt::format("{}: \"{}\" is no number", source, field));
+      row.values[table.columns[i]] = *value;
     }
     table.rows.push_back(std::move(row));
   }
@@ -117,7 +117,9 @@ Rows::Rows(std::filesystem::path path, std::vector<std::string> columns)
   }
   columns_ = std::move(all);
   if (columns_ != table.columns) {
-    std::string text = fmt::format("{},{}\n", fixed_header, fmt::join(columns_, ","));
+    std::vector<std::string> names(fixed_columns.begin(), fixed_columns.end());
+    names.insert(names.end(), columns_.begin(), columns_.end());
+    std::string text = files::text_line(names);
     for (const Row& row : table.rows) text += line_of(row, columns_);
     files::write_file(path_, text);
   } else if (table.whole_bytes < std::filesystem::file_size(path_)) {

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "catena/core/outcome.h"
+
 namespace catena::experiment {
 
 struct Row {
@@ -17,7 +19,7 @@ struct Row {
   std::uint64_t budget = 0, seed = 0;
   std::size_t transitions = 0;
   std::uint64_t observation = 0;
-  std::string outcome = "ok";
+  Outcome outcome = Outcome::ok;
   std::map<std::string, double> values;  // metrics, and seconds of the phases
 
   /// What identifies a row.

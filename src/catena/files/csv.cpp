@@ -35,25 +35,6 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// The number that `text` is, NaN for a missing one, nothing if it is neither. Never depends on the locale.
-std::optional<double> parse_number(std::string_view text) {
-  const std::string word = text.size() <= 4 ? lower(text) : std::string();
-  if (text.empty() || word == "nan" || word == "-nan" || word == "na") return std::numeric_limits<double>::quiet_NaN();
-  if (text.front() == '+' && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
-  const char* const end = text.data() + text.size();
-  double value = 0;
-  auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc::result_out_of_range) {
-    // Too small for a double is zero; too large is no number that we could keep. The wider type tells which.
-    long double wide = 0;
-    error = std::from_chars(text.data(), end, wide).ec;
-    value = static_cast<double>(wide);
-    if (std::isinf(value)) return std::nullopt;
-  }
-  if (error != std::errc() || stop != end || std::isnan(value)) return std::nullopt;
-  return value;
-}
-
 /// Cuts one line at the delimiters outside of quotes ("" inside quotes is a quote).
 void split(std::string_view line, char delimiter, const std::string& source, std::size_t number,
            std::vector<std::string>& fields) {
@@ -90,6 +71,12 @@ void split(std::string_view line, char delimiter, const std::string& source, std
   }
 }
 
+void check_fields(const std::vector<std::string>& fields, std::size_t columns, const std::string& source,
+                  std::size_t number) {
+  if (fields.size() == columns) return;
+  refuse_csv(source, "line {} has {} fields, but the first one has {}", number, fields.size(), columns);
+}
+
 char detect_delimiter(std::string_view line) {
   bool in_quotes = false;
   char found = ',';
@@ -103,7 +90,7 @@ char detect_delimiter(std::string_view line) {
 }
 
 bool is_header(const std::vector<std::string>& fields) {
-  return std::ranges::any_of(fields, [](const std::string& field) { return !parse_number(field); });
+  return std::ranges::any_of(fields, [](const std::string& field) { return !number_in(field); });
 }
 
 /// Which column holds the times: `time` before `t`, in any case of letters.
@@ -147,13 +134,13 @@ class Lines {
   std::size_t number_ = 0;
 };
 
-/// A name as it must stand in a header, so that reading gives it back.
-std::string quoted_name(const std::string& name) {
-  check::that(name.find_first_of(std::string_view("\n\r\0", 3)) == std::string::npos, "write_csv", "a name",
-              detail::in_quotes(name), "on one line");
-  if (name.find_first_of(",;\t\"#") == std::string::npos && trimmed(name) == name) return name;
+/// A text as it must stand in a file, so that reading gives it back; `what` names it in an error.
+std::string quoted(const std::string& text, std::string_view what) {
+  check::that(text.find_first_of(std::string_view("\n\r\0", 3)) == std::string::npos, "write_csv", what,
+              detail::in_quotes(text), "on one line");
+  if (text.find_first_of(",;\t\"#") == std::string::npos && trimmed(text) == text) return text;
   std::string result = "\"";
-  for (const char c : name) {
+  for (const char c : text) {
     if (c == '"') result += '"';
     result += c;
   }
@@ -167,6 +154,54 @@ std::string shortest(double value) {
 }
 
 }  // namespace
+
+std::optional<double> number_in(std::string_view text) {
+  const std::string word = text.size() <= 4 ? lower(text) : std::string();
+  if (text.empty() || word == "nan" || word == "-nan" || word == "na") return std::numeric_limits<double>::quiet_NaN();
+  if (text.front() == '+' && text.size() > 1 && text[1] != '-') text.remove_prefix(1);
+  const char* const end = text.data() + text.size();
+  double value = 0;
+  auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::result_out_of_range) {
+    // Too small for a double is zero; too large is no number that we could keep. The wider type tells which.
+    long double wide = 0;
+    error = std::from_chars(text.data(), end, wide).ec;
+    value = static_cast<double>(wide);
+    if (std::isinf(value)) return std::nullopt;
+  }
+  if (error != std::errc() || stop != end || std::isnan(value)) return std::nullopt;
+  return value;
+}
+
+TextTable parse_text_table(std::string_view text, const std::string& source) {
+  Lines lines(text);
+  std::string_view line;
+  std::vector<std::string> fields;
+  TextTable table;
+  bool first = true;
+  char delimiter = ',';
+  while (lines.next(line)) {
+    if (first) delimiter = detect_delimiter(line);
+    split(line, delimiter, source, lines.number(), fields);
+    if (first) {
+      table.names = fields;
+      first = false;
+      continue;
+    }
+    check_fields(fields, table.names.size(), source, lines.number());
+    table.rows.push_back(fields);
+  }
+  return table;
+}
+
+std::string text_line(std::span<const std::string> fields) {
+  std::string line;
+  for (const std::string& field : fields) {
+    if (&field != &fields.front()) line += ',';
+    line += quoted(field, "a field");
+  }
+  return line + '\n';
+}
 
 Series parse_csv(std::string_view text, const std::string& source) try {
   Lines lines(text);
@@ -187,9 +222,7 @@ Series parse_csv(std::string_view text, const std::string& source) try {
     if (first) delimiter = detect_delimiter(line);
     split(line, delimiter, source, lines.number(), fields);
     if (first) columns = fields.size();
-    if (fields.size() != columns) {
-      refuse_csv(source, "line {} has {} fields, but the first one has {}", lines.number(), fields.size(), columns);
-    }
+    check_fields(fields, columns, source, lines.number());
     if (first && is_header(fields)) {
       names = fields;
       label_column = columns > 1 ? series_column(names) : std::nullopt;
@@ -200,7 +233,7 @@ Series parse_csv(std::string_view text, const std::string& source) try {
           labels.push_back(field);
           continue;
         }
-        const std::optional<double> value = parse_number(field);
+        const std::optional<double> value = number_in(field);
         if (!value)
           refuse_csv(source, "line {} has {} where a number must stand", lines.number(), detail::in_quotes(field));
         numbers.push_back(*value);
@@ -303,7 +336,7 @@ void write_csv(const std::filesystem::path& path, const Series& series) {
     if (has_times) text += "time";
     for (std::size_t c = 0; c < cols; ++c) {
       if (c > 0 || has_times) text += ',';
-      text += quoted_name(names[c]);
+      text += quoted(names[c], "a name");
     }
     text += '\n';
   }

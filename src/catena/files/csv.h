@@ -1,10 +1,12 @@
 /// Time series as CSV: one row per time, one column per variable. The header is optional, an empty field, NaN or NA is
 /// a missing value (NaN), a column called `time` or `t` is kept apart, and so is one called `series`, which tells by
 /// any text which of several series a row belongs to. Comma, semicolon or tab are recognised; lines that start with #
-/// are comments. Doubles survive writing and reading bit for bit (NaN as NaN).
+/// are comments. Doubles survive writing and reading bit for bit (NaN as NaN). Beneath it stand tables of any texts.
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +32,19 @@ std::vector<Series> split_series(Series table);
 
 /// Writes a header if there are names or times (columns without a name are then called x0, x1, …).
 void write_csv(const std::filesystem::path& path, const Series& series);
+
+/// Any table under a header, field by field, as text.
+struct TextTable {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> rows;  // as many fields each as there are names
+};
+TextTable parse_text_table(std::string_view text, const std::string& source);
+
+/// One line of such a table with its line end; what needs quotes gets them.
+std::string text_line(std::span<const std::string> fields);
+
+/// The number that a field is, NaN for a missing one (empty, NaN, NA), nothing if it is neither. Never depends on the
+/// locale.
+std::optional<double> number_in(std::string_view field);
 
 }  // namespace catena::files

@@ -74,13 +74,13 @@ nn::Value record_products(nn::Graph& graph, const SeparableLayout& layout, nn::V
   const auto product = [&](std::size_t begin, std::size_t end) {
     const nn::Value phi = nn::slice(graph, coefficients, begin, end), psi = nn::slice(graph, summary, begin, end);
     return pairs == 0 ? graph.apply("lane_dot", {phi, psi})
-                      : graph.apply("lane_pairs", {phi, psi}, {}, {static_cast<double>(pairs)});
+                      : graph.apply("lane_pairs", {phi, psi}, {}, {{"pairs", pairs}});
   };
   std::size_t at = layout.linear;
   nn::Value sum = product(0, at);
   for (std::size_t m = 0; m < layout.squares; ++m) {
     const nn::Value e = product(at, at + layout.terms);
-    sum = graph.apply("add", {sum, nn::multiply(graph, e, e)}, {}, {-0.5});
+    sum = graph.apply("add", {sum, nn::multiply(graph, e, e)}, {}, {{"factor", -0.5}});
     at += layout.terms;
   }
   return sum;

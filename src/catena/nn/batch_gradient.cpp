@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "catena/core/check.h"
-#include "catena/nn/optimizer_kernels.h"
+#include "catena/nn/kernels/optimizer_kernels.h"
 
 namespace catena::nn {
 
@@ -14,7 +14,7 @@ BatchGradient::BatchGradient(const Graph& graph, Value loss, std::size_t largest
       parallel_(std::move(parallel)),
       block_lanes_(block_lanes),
       stride_(graph.parameter_count()) {
-  CATENA_ASSERT(graph.node(loss).features == 1 && graph.node(loss).lanes == Lanes::each());
+  CATENA_ASSERT(graph.features(loss) == 1 && graph.node(loss).lanes == Lanes::each());
   CATENA_ASSERT(largest_batch > 0);
   Purpose purpose = Purpose::training();
   purpose.reverse_once = true;

@@ -4,87 +4,17 @@
 
 #include "catena/core/check.h"
 #include "catena/nn/flush_denormals.h"
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
+#include "catena/nn/memory_plan.h"
 
 namespace catena::nn {
 
 namespace {
 
-/// Distance between features in memory: an odd number of cache lines, because a power of two would put all features of
-/// a lane into the same few sets of the cache (at 256 lanes that costs a tenth of the speed).
-std::size_t stride_of(std::size_t lanes) {
-  const std::size_t lines = padded_lanes(lanes) / 16;
-  return 16 * (lines | 1);
-}
-
-/// Hands out places in one piece of memory. What is taken until some time goes back then and is handed out again.
-class Arena {
- public:
-  std::size_t take(std::size_t floats) {
-    const std::size_t offset = size_;
-    size_ += padded_lanes(floats);
-    return offset;
-  }
-
-  /// Alive at `from` ≤ time ≤ `until`. Calls come in the order of `from`.
-  std::size_t take_until(std::size_t floats, std::size_t from, std::size_t until) {
-    for (Piece& piece : pieces_) {
-      if (piece.until < from && piece.floats == padded_lanes(floats)) {
-        piece.until = until;
-        return piece.offset;
-      }
-    }
-    pieces_.push_back({take(floats), padded_lanes(floats), until});
-    return pieces_.back().offset;
-  }
-
-  /// What take_until() gave lives longer.
-  void keep_until(std::size_t offset, std::size_t until) {
-    for (Piece& piece : pieces_) {
-      if (piece.offset == offset) piece.until = until;
-    }
-  }
-
-  void forget() { pieces_.clear(); }
-  std::size_t size() const { return size_; }
-
- private:
-  struct Piece {
-    std::size_t offset, floats, until;
-  };
-  std::vector<Piece> pieces_;
-  std::size_t size_ = 0;
-};
-
-bool contains(std::span<const Value> values, int node) {
-  return std::ranges::any_of(values, [&](Value v) { return v.node == node; });
-}
-
-/// Where a value lies inside another: the parts of a concatenation that nobody else consumes are computed in their
-/// places, so that it need not copy.
-struct Inside {
-  int whole = -1;  // none
-  std::size_t first_feature = 0;
-};
-
-std::vector<Inside> places_inside(std::span<const Node> nodes) {
-  std::vector<int> uses(nodes.size(), 0);
-  for (const Node& node : nodes) {
-    for (const int input : node.inputs) ++uses[static_cast<std::size_t>(input)];
-  }
-  std::vector<Inside> inside(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i].operation == nullptr || nodes[i].operation->name != "concatenate") continue;
-    std::size_t feature = 0;
-    for (const int input : nodes[i].inputs) {
-      const auto k = static_cast<std::size_t>(input);
-      // One level only: a concatenation within another is copied.
-      const bool computed = nodes[k].operation != nullptr && nodes[k].operation->name != "concatenate";
-      if (computed && uses[k] == 1) inside[k] = {static_cast<int>(i), feature};
-      feature += nodes[k].features;
-    }
-  }
-  return inside;
+std::vector<bool> marked(std::size_t nodes, std::span<const Value> values) {
+  std::vector<bool> marks(nodes, false);
+  for (const Value value : values) marks[static_cast<std::size_t>(value.node)] = true;
+  return marks;
 }
 
 }  // namespace
@@ -95,13 +25,15 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
   CATENA_ASSERT(!reverse_once_ || purpose.tangents_of.empty());
   const auto nodes = graph.nodes();
   const std::size_t count = nodes.size();
+  const std::vector<bool> gradient_inputs = marked(count, purpose.input_gradients);
+  const std::vector<bool> tangent_inputs = marked(count, purpose.tangents_of);
   wants_gradient_.assign(count, false);
   std::vector<bool> has_tangent(count, false);
   for (std::size_t i = 0; i < count; ++i) {
     const Node& node = nodes[i];
     if (node.operation == nullptr) {
-      wants_gradient_[i] = contains(purpose.input_gradients, static_cast<int>(i));
-      has_tangent[i] = contains(purpose.tangents_of, static_cast<int>(i));
+      wants_gradient_[i] = gradient_inputs[i];
+      has_tangent[i] = tangent_inputs[i];
       continue;
     }
     if (purpose.parameter_gradients) {
@@ -114,92 +46,26 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
       if (wants_gradient_[k]) wants_gradient_[i] = true;
       if (has_tangent[k]) has_tangent[i] = true;
     }
+    check::that(!has_tangent[i] || node.operation->tangent != nullptr, "workspace",
+                "an operation that tangents pass through", node.operation->name, "one that has a tangent");
     derivatives_ = derivatives_ || wants_gradient_[i] || has_tangent[i];
   }
 
   keeps_values_ = purpose.keep_values || derivatives_;
-
-  // Who is alive when: a value from its node to its last consumer, a gradient from the last consumer back to its node.
-  std::vector<std::size_t> last_use(count, count);  // count: nothing consumes it, so it is a result and stays
-  for (std::size_t i = 0; i < count; ++i) {
-    for (const int input : nodes[i].inputs) last_use[static_cast<std::size_t>(input)] = i;
-  }
-  const std::vector<Inside> inside = places_inside(nodes);
-  std::vector<std::size_t> begins(count);  // when a value's memory is first written: for a whole, with its first part
-  for (std::size_t i = count; i-- > 0;) {
-    begins[i] = i;
-    for (const int input : nodes[i].inputs) {
-      if (inside[static_cast<std::size_t>(input)].whole == static_cast<int>(i)) {
-        begins[i] = std::min(begins[i], static_cast<std::size_t>(input));
-      }
-    }
-  }
-  Arena arena;
-  std::vector<std::size_t> value(count), gradient(count), tangent(count), kept(count);
-  std::size_t scratch = 0, scratch_rows = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
-    const std::size_t size = nodes[i].features * stride;
-    const auto take_value = [&](std::size_t node) {
-      const bool stays = keeps_values_ || nodes[node].operation == nullptr || last_use[node] == count;
-      const std::size_t floats = nodes[node].features * stride;
-      value[node] = stays ? arena.take(floats) : arena.take_until(floats, i, last_use[node]);
-    };
-    if (inside[i].whole >= 0) {
-      const auto whole = static_cast<std::size_t>(inside[i].whole);
-      if (begins[whole] == i) take_value(whole);
-      value[i] = value[whole] + inside[i].first_feature * stride;
-    } else if (begins[i] == i) {
-      take_value(i);
-    }
-    tangent[i] = arena.take(has_tangent[i] ? size : 0);
-    kept[i] = arena.take(derivatives_ ? nodes[i].saved_features * stride : 0);
-    scratch = std::max(scratch, nodes[i].scratch);
-    scratch_rows = std::max(scratch_rows, nodes[i].scratch_features * stride);
-  }
-  arena.forget();
-  for (std::size_t i = count; i-- > 0;) {  // the reverse pass runs backwards: its clock is count − i
-    if (!wants_gradient_[i]) continue;
-    const std::size_t size = nodes[i].features * stride_of(nodes[i].lanes.count(capacity_));
-    const bool stays = nodes[i].operation == nullptr || last_use[i] == count;
-    gradient[i] = stays ? arena.take(size) : 0;
-  }
-  // In place, a gradient needs no memory of its own that a store would have to wait for. Not where the caller wrote the
-  // output's gradient, who may want to use it again, and not within a concatenation's.
-  const auto takes_the_place = [&](std::size_t i, std::size_t user) {
-    const Node& node = nodes[user];
-    return node.reverse_in_place && std::ranges::count(node.inputs, static_cast<int>(i)) == 1 &&
-           node.inputs[0] == static_cast<int>(i) && nodes[i].features == node.features &&
-           nodes[i].lanes == node.lanes && last_use[user] != count && inside[user].whole < 0;
-  };
-  for (std::size_t user = count; user-- > 0;) {  // first written when its last consumer is replayed
-    for (std::size_t i = 0; i < user; ++i) {
-      if (!wants_gradient_[i] || last_use[i] != user || nodes[i].operation == nullptr) continue;
-      const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
-      if (inside[i].whole >= 0) {
-        gradient[i] = gradient[user] + inside[i].first_feature * stride;  // the whole's came first
-      } else if (takes_the_place(i, user)) {
-        gradient[i] = gradient[user];
-        arena.keep_until(gradient[i], count - begins[i]);
-      } else {
-        gradient[i] = arena.take_until(nodes[i].features * stride, count - user, count - begins[i]);
-      }
-    }
-  }
-  const std::size_t scratch_offset = arena.take(scratch);
-  const std::size_t scratch_rows_offset = arena.take(scratch_rows);
-  memory_.assign(arena.size(), 0.0F);
+  const MemoryPlan plan = plan_memory(graph, capacity_, {wants_gradient_, has_tangent, derivatives_, keeps_values_});
+  memory_.assign(plan.size, 0.0F);
   float* base = memory_.data();
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t stride = stride_of(nodes[i].lanes.count(capacity_));
-    values_.push_back({base + value[i], stride});
-    gradients_.push_back({wants_gradient_[i] ? base + gradient[i] : nullptr, stride});
-    tangents_.push_back({has_tangent[i] ? base + tangent[i] : nullptr, stride});
-    saved_.push_back({derivatives_ ? base + kept[i] : nullptr, stride});
+    const std::size_t stride = lane_stride(nodes[i].lanes.count(capacity_));
+    values_.push_back({base + plan.values[i], stride});
+    gradients_.push_back({wants_gradient_[i] ? base + plan.gradients[i] : nullptr, stride});
+    tangents_.push_back({has_tangent[i] ? base + plan.tangents[i] : nullptr, stride});
+    saved_.push_back({derivatives_ ? base + plan.saved[i] : nullptr, stride});
   }
-  scratch_ = base + scratch_offset;
-  scratch_rows_ = base + scratch_rows_offset;
+  scratch_ = base + plan.scratch;
+  scratch_rows_ = base + plan.scratch_rows;
 
+  step_of_node_.assign(count, -1);
   for (std::size_t i = 0; i < count; ++i) {
     const Node& node = nodes[i];
     if (node.operation == nullptr) continue;
@@ -213,6 +79,7 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
     step.needs_tangent = has_tangent[i];
     operand_nodes_.insert(operand_nodes_.end(), node.inputs.begin(), node.inputs.end());
     parameter_indices_.insert(parameter_indices_.end(), node.parameters.begin(), node.parameters.end());
+    step_of_node_[i] = static_cast<int>(steps_.size());
     steps_.push_back(step);
   }
   operand_values_.resize(operand_nodes_.size());
@@ -223,11 +90,12 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
   for (const int p : parameter_indices_) parameter_infos_.push_back(&graph.parameters()[static_cast<std::size_t>(p)]);
   has_gradient_.assign(count, 0);
   left_.resize(count);
+  std::vector<std::size_t> left_count(count, 0);
   for (const Node& node : nodes) {
     if (!reverse_once_ || node.leaves.input < 0) continue;
-    auto& left = left_[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(node.leaves.input)])];
-    left.reserve(left.capacity() + 1);
+    ++left_count[static_cast<std::size_t>(node.inputs[static_cast<std::size_t>(node.leaves.input)])];
   }
+  for (std::size_t i = 0; i < count; ++i) left_[i].reserve(left_count[i]);
   has_parameter_gradient_.assign(graph.parameters().size(), 0);
   accumulate_ = std::make_unique<bool[]>(operand_nodes_.size());
   accumulate_parameters_ = std::make_unique<bool[]>(parameter_indices_.size());
@@ -236,7 +104,7 @@ Workspace::Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpo
 Block Workspace::block(const std::vector<Place>& places, int node, std::size_t lanes) const {
   const auto i = static_cast<std::size_t>(node);
   const Node& info = graph_->nodes()[i];
-  return {places[i].data, info.features, info.lanes.count(lanes), places[i].stride};
+  return {places[i].data, info.features(), info.lanes.count(lanes), places[i].stride};
 }
 
 Block Workspace::saved(int node, std::size_t lanes) const {
@@ -251,7 +119,7 @@ Operands Workspace::operands(const Step& step, std::size_t lanes) const {
   return {std::span(operand_values_).subspan(step.first_operand, step.operands),
           std::span(parameter_values_).subspan(step.first_parameter, step.parameters),
           std::span(parameter_infos_).subspan(step.first_parameter, step.parameters),
-          node.attributes,
+          node.resolved,
           scratch_,
           {scratch_rows_, node.scratch_features, node.lanes.count(lanes), values_[i].stride},
           lanes};
@@ -273,17 +141,26 @@ void Workspace::bind(std::span<const float> weights, std::size_t lanes) {
   }
 }
 
-void Workspace::forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed) {
+void Workspace::forward(std::span<const float> weights, std::size_t lanes) {
   const FlushDenormals mode;
   bind(weights, lanes);
-  CATENA_ASSERT((keeps_values_ && !reverse_once_) || changed == all_inputs);
   reversed_ = false;
-  for (const Step& step : steps_) {
-    const Node& node = graph_->nodes()[static_cast<std::size_t>(step.node)];
-    if ((node.depends_on & changed) == 0 && changed != all_inputs) continue;
-    node.operation->forward({operands(step, lanes), block(values_, step.node, lanes), saved(step.node, lanes),
-                             step.needs_reverse || step.needs_tangent});
+  for (const Step& step : steps_) compute(step, lanes);
+}
+
+void Workspace::forward(std::span<const float> weights, std::size_t lanes, const Replay& changed) {
+  const FlushDenormals mode;
+  bind(weights, lanes);
+  CATENA_ASSERT(keeps_values_ && !reverse_once_);
+  for (const int node : changed.nodes) {
+    compute(steps_[static_cast<std::size_t>(step_of_node_[static_cast<std::size_t>(node)])], lanes);
   }
+}
+
+void Workspace::compute(const Step& step, std::size_t lanes) {
+  const Node& node = graph_->nodes()[static_cast<std::size_t>(step.node)];
+  node.operation->forward({operands(step, lanes), block(values_, step.node, lanes), saved(step.node, lanes),
+                           step.needs_reverse || step.needs_tangent});
 }
 
 /// Adds what was left elsewhere to a node's gradient.

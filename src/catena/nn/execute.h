@@ -2,7 +2,7 @@
 /// allocates nothing, locks nothing, and makes one indirect call per node and block.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -26,7 +26,7 @@ struct Purpose {
 };
 
 /// Values, gradients and tangents for blocks of up to `lanes` lanes. Derivatives need all values, so they are kept
-/// then.
+/// then. Tangents through an operation that has none are an InputError.
 class Workspace {
  public:
   Workspace(const Graph& graph, std::size_t lanes, const Purpose& purpose);
@@ -40,11 +40,11 @@ class Workspace {
   Block gradient(Value value, std::size_t lanes) { return block(gradients_, value.node, lanes); }
   Block tangent(Value value, std::size_t lanes) { return block(tangents_, value.node, lanes); }
 
-  static constexpr std::uint64_t all_inputs = ~std::uint64_t{0};
-
-  /// Computes every node; with `changed` (bit i = i-th input) only those that depend on an input that changed since the
-  /// last call, for which values must be kept.
-  void forward(std::span<const float> weights, std::size_t lanes, std::uint64_t changed = all_inputs);
+  /// Computes every node.
+  void forward(std::span<const float> weights, std::size_t lanes);
+  /// Computes only what depends on the inputs that changed since the last call (Graph::dependents), for at most as
+  /// many lanes and with the same weights; values must be kept then.
+  void forward(std::span<const float> weights, std::size_t lanes, const Replay& changed);
 
   /// From ∂L/∂output, written into gradient(output) by the caller, to the gradients of parameters (written into
   /// `weight_gradients`, as long as the weights; empty if not wanted) and inputs. Follows a forward() of the same
@@ -70,6 +70,7 @@ class Workspace {
   Block saved(int node, std::size_t lanes) const;
   Operands operands(const Step& step, std::size_t lanes) const;
   void bind(std::span<const float> weights, std::size_t lanes);
+  void compute(const Step& step, std::size_t lanes);
   void collect_gradient(int node, std::size_t lanes);
 
   const Graph* graph_;
@@ -82,6 +83,7 @@ class Workspace {
   std::vector<Place> values_, gradients_, tangents_, saved_;
   float *scratch_ = nullptr, *scratch_rows_ = nullptr;
   std::vector<Step> steps_;
+  std::vector<int> step_of_node_;  // −1 for inputs
   std::vector<bool> wants_gradient_;
   std::vector<int> operand_nodes_, parameter_indices_;
   // Per replay: views of the operands for the current number of lanes, and pointers into the current weights.

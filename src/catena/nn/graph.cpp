@@ -1,5 +1,8 @@
 #include "catena/nn/graph.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "catena/core/check.h"
@@ -7,13 +10,33 @@
 
 namespace catena::nn {
 
-Value Graph::input(std::string name, std::size_t features, Lanes lanes) {
-  check::at_least("graph.input", "features", features, std::size_t{1});
-  check::that(inputs_.size() < 64, "graph.input", "the number of inputs", inputs_.size() + 1, "at most 64");
+namespace {
+
+void check_attributes(const Operation& operation, const Attributes& attributes) {
+  for (const Attribute& given : attributes.all()) {
+    if (std::ranges::count(operation.attributes, given.name) == 0) {
+      check::fail(
+          operation.name, "an attribute", given.name,
+          operation.attributes.empty() ? "left out" : fmt::format("one of {}", fmt::join(operation.attributes, ", ")));
+    }
+  }
+  for (const std::string_view name : operation.attributes) {
+    const auto times = std::ranges::count(attributes.all(), name, &Attribute::name);
+    if (times != 1)
+      check::fail(operation.name, fmt::format("{}", name), times == 0 ? "missing" : "doubled", "given once");
+  }
+}
+
+}  // namespace
+
+std::string to_string(const Shape& shape) { return fmt::format("[{}, {}, {}]", shape.y, shape.x, shape.channels); }
+
+Value Graph::input(std::string name, Shape shape, Lanes lanes) {
+  check::that(shape.size() > 0, "graph.input", "the shape of " + name, to_string(shape),
+              "at least 1 in every direction");
   Node node;
-  node.features = features;
+  node.shape = shape;
   node.lanes = lanes;
-  node.depends_on = std::uint64_t{1} << inputs_.size();
   node.name = std::move(name);
   inputs_.push_back(static_cast<int>(nodes_.size()));
   nodes_.push_back(std::move(node));
@@ -37,23 +60,24 @@ Value Graph::apply(std::string_view operation, const std::vector<Value>& inputs,
     CATENA_ASSERT(input.node >= 0 && static_cast<std::size_t>(input.node) < nodes_.size());
     input_nodes.push_back(&nodes_[static_cast<std::size_t>(input.node)]);
     node.inputs.push_back(input.node);
-    node.depends_on |= input_nodes.back()->depends_on;
   }
   std::vector<const ParameterInfo*> infos;
   for (const Parameter parameter : parameters) {
     infos.push_back(&parameters_[static_cast<std::size_t>(parameter.index)]);
     node.parameters.push_back(parameter.index);
   }
+  check_attributes(*node.operation, attributes);
   node.attributes = std::move(attributes);
-  ShapeCall shape{input_nodes, infos, node.attributes};
-  node.operation->shape(shape);
-  node.features = shape.features;
-  node.lanes = shape.lanes;
-  node.saved_features = shape.saved_features;
-  node.scratch = shape.scratch;
-  node.scratch_features = shape.scratch_features;
-  node.reverse_in_place = shape.reverse_in_place;
-  node.leaves = shape.leaves;
+  ShapeCall call{input_nodes, infos, node.attributes};
+  node.operation->shape(call);
+  node.resolved = call.resolved;
+  node.shape = call.shape;
+  node.lanes = call.lanes;
+  node.saved_features = call.saved_features;
+  node.scratch = call.scratch;
+  node.scratch_features = call.scratch_features;
+  node.leaves = call.leaves;
+  node.flops = call.flops;
   nodes_.push_back(std::move(node));
   return {static_cast<int>(nodes_.size()) - 1};
 }
@@ -86,15 +110,39 @@ AlignedVector<float> Graph::initial_weights(const Streams& streams) const {
   return weights;
 }
 
+Replay Graph::dependents(const std::vector<Value>& changed) const {
+  std::vector<bool> marks(nodes_.size(), false);
+  for (const Value input : changed) {
+    CATENA_ASSERT(node(input).operation == nullptr);
+    marks[static_cast<std::size_t>(input.node)] = true;
+  }
+  return dependents_of(std::move(marks));
+}
+
+Replay Graph::dependents_of_all_but(const std::vector<Value>& unchanged) const {
+  std::vector<bool> marks(nodes_.size(), false);
+  for (const int input : inputs_) marks[static_cast<std::size_t>(input)] = true;
+  for (const Value input : unchanged) {
+    CATENA_ASSERT(node(input).operation == nullptr);
+    marks[static_cast<std::size_t>(input.node)] = false;
+  }
+  return dependents_of(std::move(marks));
+}
+
+Replay Graph::dependents_of(std::vector<bool> changed) const {
+  Replay replay;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].operation == nullptr) continue;
+    changed[i] =
+        std::ranges::any_of(nodes_[i].inputs, [&](int input) { return changed[static_cast<std::size_t>(input)]; });
+    if (changed[i]) replay.nodes.push_back(static_cast<int>(i));
+  }
+  return replay;
+}
+
 double Graph::forward_flops_per_lane() const {
   double flops = 0;
-  for (const Node& node : nodes_) {
-    if (node.operation == nullptr || node.lanes != Lanes::each()) continue;
-    for (const int index : node.parameters) {
-      const ParameterInfo& info = parameters_[static_cast<std::size_t>(index)];
-      if (info.cols > 1 && info.trainable) flops += 2.0 * static_cast<double>(info.size());
-    }
-  }
+  for (const Node& node : nodes_) flops += node.lanes == Lanes::each() ? node.flops : 0;
   return flops;
 }
 

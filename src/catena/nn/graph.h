@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "catena/core/array.h"
 #include "catena/core/random.h"
+#include "catena/nn/attributes.h"
 
 namespace catena::nn {
 
@@ -28,6 +28,25 @@ struct Lanes {
   constexpr std::size_t count(std::size_t lanes) const { return group == 0 ? 1 : (lanes + group - 1) / group; }
   bool operator==(const Lanes&) const = default;
 };
+
+/// What a node holds in every lane: `channels` numbers at each of y × x places, of which feature (iy·x + ix)·channels +
+/// c is one, so that a row of places is one piece of memory. A plain vector has one place; a series has y = time, x
+/// = 1.
+struct Shape {
+  std::size_t y = 1, x = 1, channels = 0;
+
+  constexpr Shape() = default;
+  constexpr Shape(std::size_t features) : channels(features) {}  // implicit: a plain vector is today's usual case
+  constexpr Shape(std::size_t rows, std::size_t cols, std::size_t channel_count)
+      : y(rows), x(cols), channels(channel_count) {}
+
+  constexpr std::size_t places() const { return y * x; }
+  constexpr std::size_t size() const { return y * x * channels; }
+  bool operator==(const Shape&) const = default;
+};
+
+/// "[3, 5, 2]"
+std::string to_string(const Shape& shape);
 
 /// A handle to one node of a graph.
 struct Value {
@@ -59,9 +78,6 @@ struct ParameterInfo {
   std::size_t size() const { return rows * cols; }
 };
 
-/// Constants of one node: what a slice begins at, how many columns a per-lane matrix has, ….
-using Attributes = std::vector<double>;
-
 /// Where a reverse pass leaves the gradient of one of its inputs.
 struct Leaves {
   int input = -1;             // none
@@ -73,29 +89,38 @@ struct Node {
   std::vector<int> inputs;
   std::vector<int> parameters;
   Attributes attributes;
-  std::size_t features = 0;
+  Resolved resolved;  // what the operation made of attributes and shapes
+  Shape shape;
   Lanes lanes;
   std::size_t saved_features = 0;    // floats per lane kept from the forward pass for derivatives
   std::size_t scratch = 0;           // floats of memory in all
   std::size_t scratch_features = 0;  // floats of memory per lane
-  bool reverse_in_place = false;     // the gradient of the first input may be written where the output's stands
-  Leaves leaves;  // where what was kept may be overwritten: this gradient, for the engine to add from there
-  std::uint64_t depends_on = 0;  // bit i: depends on the i-th input
-  std::string name;              // inputs only
+  Leaves leaves;     // where what was kept may be overwritten: this gradient, for the engine to add from there
+  double flops = 0;  // of products with weights, in one forward pass of one lane (a multiply-add is two)
+  std::string name;  // inputs only
+
+  std::size_t features() const { return shape.size(); }
+};
+
+/// What to compute again after some inputs changed. Found once, by Graph::dependents, and replayed often.
+struct Replay {
+  std::vector<int> nodes;  // in the order in which they were recorded
 };
 
 /// The recording. Values are appended in the order in which they will be computed.
 class Graph {
  public:
-  Value input(std::string name, std::size_t features, Lanes lanes = Lanes::each());
+  Value input(std::string name, Shape shape, Lanes lanes = Lanes::each());
   Parameter parameter(ParameterInfo info);
-  /// Appends one operation; its registry entry checks shapes and says what comes out.
+  /// Appends one operation; its registry entry checks shapes and says what comes out. All of the entry's attributes
+  /// must be given, and no others.
   Value apply(std::string_view operation, const std::vector<Value>& inputs,
               const std::vector<Parameter>& parameters = {}, Attributes attributes = {});
 
   std::span<const Node> nodes() const { return nodes_; }
   const Node& node(Value value) const { return nodes_[static_cast<std::size_t>(value.node)]; }
-  std::size_t features(Value value) const { return node(value).features; }
+  const Shape& shape(Value value) const { return node(value).shape; }
+  std::size_t features(Value value) const { return node(value).features(); }
   std::span<const ParameterInfo> parameters() const { return parameters_; }
   std::span<const int> inputs() const { return inputs_; }
   /// Length of the flat array that holds all weights.
@@ -106,11 +131,18 @@ class Graph {
   /// A fresh set of weights; parameter i draws from stream("weights", i), so that adding a layer leaves others alone.
   AlignedVector<float> initial_weights(const Streams& streams) const;
 
-  /// Floating-point operations of the matrix products in one forward pass of one lane (a multiply-add is two). Values
-  /// that are shared by all lanes are not counted.
+  /// What depends on any of these inputs.
+  Replay dependents(const std::vector<Value>& changed) const;
+  /// What depends on any other input.
+  Replay dependents_of_all_but(const std::vector<Value>& unchanged) const;
+
+  /// Floating-point operations of the products with weights in one forward pass of one lane. Values that are shared by
+  /// several lanes are not counted.
   double forward_flops_per_lane() const;
 
  private:
+  Replay dependents_of(std::vector<bool> changed) const;
+
   std::vector<Node> nodes_;
   std::vector<ParameterInfo> parameters_;
   std::vector<int> inputs_;

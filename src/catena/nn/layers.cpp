@@ -23,20 +23,20 @@ Value dense(Graph& graph, const std::string& name, Value x, std::size_t features
   return graph.apply("dense", {x}, std::move(parameters));
 }
 
-Value add(Graph& graph, Value x, Value y) { return graph.apply("add", {x, y}, {}, {1.0}); }
-Value subtract(Graph& graph, Value x, Value y) { return graph.apply("add", {x, y}, {}, {-1.0}); }
+Value add(Graph& graph, Value x, Value y) { return graph.apply("add", {x, y}, {}, {{"factor", 1}}); }
+Value subtract(Graph& graph, Value x, Value y) { return graph.apply("add", {x, y}, {}, {{"factor", -1}}); }
 Value multiply(Graph& graph, Value x, Value y) { return graph.apply("multiply", {x, y}); }
-Value scale(Graph& graph, double factor, Value x) { return graph.apply("scale", {x}, {}, {factor}); }
+Value scale(Graph& graph, double factor, Value x) { return graph.apply("scale", {x}, {}, {{"factor", factor}}); }
 Value concatenate(Graph& graph, std::vector<Value> parts) { return graph.apply("concatenate", std::move(parts)); }
 
 Value slice(Graph& graph, Value x, std::size_t begin, std::size_t end) {
-  return graph.apply("slice", {x}, {}, {static_cast<double>(begin), static_cast<double>(end)});
+  return graph.apply("slice", {x}, {}, {{"begin", begin}, {"end", end}});
 }
 
 Value repeat(Graph& graph, Value x) {
   const Lanes lanes = graph.node(x).lanes;
   if (lanes == Lanes::each()) return x;
-  return graph.apply("repeat", {x}, {}, {static_cast<double>(lanes.group)});
+  return graph.apply("repeat", {x}, {}, {{"group", lanes.group}});
 }
 
 Value ones(Graph& graph, Value x) { return graph.apply("exp", {scale(graph, 0, x)}); }

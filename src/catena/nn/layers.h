@@ -38,7 +38,7 @@ Value residual_layer(Graph& graph, const std::string& name, Value h, Value e);
 /// cos and sin of 2π w x with `count`/2 frequencies w ~ N(0, spread²), fixed.
 Value fourier_features(Graph& graph, const std::string& name, Value x, std::size_t count, double spread);
 
-/// Dense layers of the given width with an activation ("gelu", "silu", "tanh") after each.
+/// Dense layers of the given width with an activation ("gelu", "silu", "tanh", "relu") after each.
 Value hidden(Graph& graph, const std::string& name, Value x, std::size_t width, int layers,
              std::string_view activation = "gelu");
 

@@ -1,9 +1,11 @@
-/// What an operation of the graph is: three functions on lane blocks and a rule for shapes. A new operation is one file
-/// in ops/ and one line in registry.cpp; the engine does not change, and the gradient tests find it in the registry.
+/// What an operation of the graph is: a rule for shapes, three functions on lane blocks, and what the engine may do
+/// with them. A new operation is one file in ops/ and one line in registry.cpp; the engine knows none by name, and the
+/// gradient tests find it in the registry.
 #pragma once
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "catena/core/array.h"
 #include "catena/core/registry.h"
@@ -15,15 +17,16 @@ namespace catena::nn {
 struct ShapeCall {
   std::span<const Node* const> inputs;
   std::span<const ParameterInfo* const> parameters;
-  const Attributes& attributes;
+  const Attributes& attributes;  // exactly those that the entry names
   // decided by the rule:
-  std::size_t features = 0;
+  Resolved resolved = {};  // what the functions need of attributes and shapes
+  Shape shape = {};
   Lanes lanes{};
   std::size_t saved_features = 0;
   std::size_t scratch = 0;           // floats in all
   std::size_t scratch_features = 0;  // floats per lane
-  bool reverse_in_place = false;     // see Node
   Leaves leaves{};                   // see Node
+  double flops = 0;                  // see Node
 };
 
 /// What every replay of a node on a block sees. Blocks carry the number of lanes that count; memory up to the next
@@ -32,7 +35,7 @@ struct Operands {
   std::span<const ConstBlock> inputs;
   std::span<const float* const> parameters;
   std::span<const ParameterInfo* const> shapes;
-  const Attributes& attributes;
+  const Resolved& resolved;
   float* scratch;           // as many floats as the shape rule asked for, not kept between calls
   Block scratch_rows;       // likewise, `scratch_features` × lanes
   std::size_t block_lanes;  // lanes of the block, whatever lanes this node has
@@ -66,13 +69,24 @@ struct TangentCall : Operands {
   Block output_tangent;
 };
 
+/// What the engine may do with an operation.
+struct Traits {
+  /// The gradient of the first input may be written where the output's stands.
+  bool reverse_in_place = false;
+  /// The output is the inputs, one after the other: one that nobody else uses is computed in its place, and its
+  /// gradient stands in the output's.
+  bool joins_inputs = false;
+};
+
 struct Operation {
   std::string_view name;
   std::string_view formula;
   void (*shape)(ShapeCall&);
   void (*forward)(const ForwardCall&);
   void (*reverse)(const ReverseCall&);
-  void (*tangent)(const TangentCall&);
+  void (*tangent)(const TangentCall&);            // null: a workspace for tangents through it cannot be made
+  std::vector<std::string_view> attributes = {};  // the names of its attributes
+  Traits traits = {};
 };
 
 /// All operations.

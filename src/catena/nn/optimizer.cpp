@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "catena/nn/optimizer_kernels.h"
+#include "catena/nn/kernels/optimizer_kernels.h"
 
 namespace catena::nn {
 

@@ -4,15 +4,8 @@
 #include <utility>
 
 #include "catena/core/check.h"
-#include "catena/simulate/simulator.h"
 
 namespace catena::prior {
-
-std::vector<std::string> numbered_names(std::string_view prefix, std::size_t count) {
-  std::vector<std::string> names;
-  for (std::size_t i = 1; i <= count; ++i) names.push_back(fmt::format("{}_{}", prefix, i));
-  return names;
-}
 
 void Factor::to_theta_lanes(ConstStateBlock z, StateBlock theta) const {
   std::vector<double> from(size()), to(size());

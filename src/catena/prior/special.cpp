@@ -1,22 +1,36 @@
-// The normal distribution rests on the C library's erfc; incomplete gamma and beta functions on their power series and
-// continued fractions (DLMF 8.11.4, 8.9.2, 8.17.22; docs/refs.bib: dlmf), with prefactors in the saddle-point form of
-// Loader (2000; loader2000), which keeps its accuracy for large shapes. Quantiles are Newton's method on the logarithm
-// of the smaller tail, inside a bracket.
+// Boost.Math's functions (libboost-math-dev; Boost Software Licence) behind pairs of tails: each tail is asked for by
+// itself, from the side on which its argument is small, so that neither is a difference from 1. The normal's tail is
+// the C library's erfc.
 
 #include "catena/prior/special.h"
 
 #include <algorithm>
+#include <boost/math/quadrature/gauss.hpp>
+#include <boost/math/special_functions/beta.hpp>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+#include <boost/math/tools/roots.hpp>
 #include <cmath>
 #include <limits>
 #include <numbers>
-
-#include "catena/core/check.h"
 
 namespace catena::prior {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
+namespace bm = boost::math;
+namespace bmp = boost::math::policies;
+
+/// Never an exception: what overflows is infinite, what has no answer NaN. Inside, Boost computes in long doubles (its
+/// default, named here because it is needed): in doubles it loses half of the digits where a tail is near 1e-300.
+using Quiet = bmp::policy<bmp::domain_error<bmp::ignore_error>, bmp::pole_error<bmp::ignore_error>,
+                          bmp::overflow_error<bmp::ignore_error>, bmp::evaluation_error<bmp::ignore_error>,
+                          bmp::rounding_error<bmp::ignore_error>, bmp::promote_double<true>>;
+constexpr Quiet quiet{};
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double smallest_normal = std::numeric_limits<double>::min();
+constexpr double log_tiny = -46;  // e^-46 = 1e-20: 1 plus so much is 1
 constexpr double half_log_two_pi = 0.91893853320467274178;
 
 /// erfc(x/√2)/2, with 1/√2 in two parts: the rounding of x/√2 alone would cost x² units in the last place.
@@ -25,135 +39,6 @@ double half_erfc_over_root2(double x) {
   const double scaled = x * high;
   const double error = std::fma(x, high, -scaled) + x * low;
   return 0.5 * std::erfc(scaled) - std::numbers::inv_sqrtpi * std::exp(-scaled * scaled) * error;
-}
-
-/// μ − log(1 + μ) without cancellation: with r = μ/(2 + μ), log(1 + μ) = 2 (r + r³/3 + r⁵/5 + …) and μ − 2r = rμ.
-double excess(double mu) {
-  if (std::abs(mu) > 0.4) return mu - std::log1p(mu);
-  const double r = mu / (2 + mu), r2 = r * r;
-  double sum = 0, power = r2 * r;
-  for (int k = 3; std::abs(power) > epsilon * 0.01 * r * mu; k += 2, power *= r2) sum += power / k;
-  return r * mu - 2 * sum;
-}
-
-/// δ(a) = log Γ(a + 1) − (½ log 2πa + a log a − a), Stirling's series (DLMF 5.11.1); a ≥ 10.
-double stirling_error(double a) {
-  const double s = 1 / (a * a);
-  // B_{2k} / (2k (2k − 1)), k = 1, 2, …; the seventh term is below 1e-15 at a = 10.
-  return (1.0 / 12 + s * (-1.0 / 360 +
-                          s * (1.0 / 1260 + s * (-1.0 / 1680 + s * (1.0 / 1188 + s * (-691.0 / 360360 + s / 156)))))) /
-         a;
-}
-
-/// x^a e^(−x) / Γ(a + 1).
-double gamma_prefactor(double a, double x) {
-  if (x == 0) return 0;
-  if (a < 10) return std::pow(x, a) * std::exp(-x) / std::tgamma(a + 1);
-  return std::exp(-a * excess((x - a) / a) - stirling_error(a)) / std::sqrt(2 * std::numbers::pi * a);
-}
-
-constexpr int most_terms = 200000;  // of a series or continued fraction: shapes of 1e6 need some 10⁴
-
-/// P(a, x) = x^a e^(−x)/Γ(a+1) Σ x^n / ((a+1)…(a+n))
-double gamma_lower_series(double a, double x) {
-  double term = 1, sum = 1;
-  for (int n = 1; n < most_terms && term > sum * epsilon * 0.1; ++n) {
-    term *= x / (a + n);
-    sum += term;
-  }
-  return gamma_prefactor(a, x) * sum;
-}
-
-/// Q(a, x) = x^a e^(−x)/Γ(a) · 1/(x+1−a− 1(1−a)/(x+3−a− 2(2−a)/(x+5−a− …))), by Lentz's method.
-double gamma_upper_fraction(double a, double x) {
-  constexpr double tiny = 1e-300;
-  double b = x + 1 - a;
-  double c = 1 / tiny, d = 1 / (b == 0 ? tiny : b), value = d;
-  for (int n = 1; n < most_terms; ++n) {
-    const double numerator = -n * (n - a);
-    b += 2;
-    d = numerator * d + b;
-    c = b + numerator / c;
-    if (d == 0) d = tiny;
-    if (c == 0) c = tiny;
-    d = 1 / d;
-    const double factor = d * c;
-    value *= factor;
-    if (std::abs(factor - 1) <= epsilon) break;
-  }
-  return gamma_prefactor(a, x) * a * value;
-}
-
-/// x^a y^b / B(a, b).
-double beta_prefactor(double a, double b, UnitPoint point) {
-  const auto [x, y] = point;
-  if (x == 0 || y == 0) return 0;
-  if (a > b) return beta_prefactor(b, a, {y, x});
-  if (b < 10) {  // a ≤ b
-    return std::pow(x, a) * std::pow(y, b) * (std::tgamma(a + b) / (std::tgamma(a) * std::tgamma(b)));
-  }
-  const double log_y = x < 0.5 ? std::log1p(-x) : std::log(y);
-  if (a < 10) {
-    // Γ(a+b)/Γ(b) = e^(δ(a+b) − δ(b)) (1 + a/b)^(b − ½) (a+b)^a e^(−a)
-    const double exponent = stirling_error(a + b) - stirling_error(b) + (b - 0.5) * std::log1p(a / b) - a + b * log_y;
-    return std::pow(x * (a + b), a) * std::exp(exponent) / std::tgamma(a);
-  }
-  // With λ = a − (a+b)x: x(a+b)/a = 1 − λ/a and y(a+b)/b = 1 + λ/b, and the linear terms of the logarithms cancel.
-  const double lambda = x <= y ? a - (a + b) * x : (a + b) * y - b;
-  const double exponent =
-      -a * excess(-lambda / a) - b * excess(lambda / b) + stirling_error(a + b) - stirling_error(a) - stirling_error(b);
-  return std::sqrt(a / (2 * std::numbers::pi) * (b / (a + b))) * std::exp(exponent);
-}
-
-/// I_x(a, b) = x^a y^b/B(a, b) / (β₀ + α₁/(β₁ + α₂/(β₂ + …))), the even part of DLMF 8.17.22 (DiDonato and Morris 1992,
-/// didonato1992), by Lentz's method. It names y, so that x near 1 costs nothing; fast for x < (a + 1)/(a + b + 2).
-double beta_lower_fraction(double a, double b, UnitPoint point) {
-  constexpr double tiny = 1e-300;
-  const auto [x, y] = point;
-  const double middle = a * y - b * x + 1;
-  const auto beta_term = [&](double n) {
-    return n + n * (b - n) * x / (a + 2 * n - 1) + (a + n) * (middle + n * (1 + y)) / (a + 2 * n + 1);
-  };
-  double value = a * middle / (a + 1);  // β₀
-  if (value == 0) value = tiny;
-  double c = value, d = 0;
-  for (int m = 1; m < most_terms; ++m) {
-    const double n = m;
-    const double root = x / (a + 2 * n - 1);
-    const double alpha = (a + n - 1) * (a + b + n - 1) * n * (b - n) * root * root;
-    const double beta = beta_term(n);
-    d = beta + alpha * d;
-    c = beta + alpha / c;
-    if (d == 0) d = tiny;
-    if (c == 0) c = tiny;
-    d = 1 / d;
-    const double factor = d * c;
-    value *= factor;
-    if (std::abs(factor - 1) <= epsilon) break;
-  }
-  return beta_prefactor(a, b, point) / value;
-}
-
-/// Solves log(tail(x)/target) = 0 for x > 0 by Newton's method in log x: `tail(x)` gives the tail's probability and
-/// `slope(x, tail)` d log tail / d log x, of constant sign. Falls back to the bracket's geometric middle.
-template <class Tail, class Slope>
-double solve_positive(double guess, double low, double high, double target, Tail tail, Slope slope) {
-  double x = std::clamp(guess, low, high);
-  for (int i = 0; i < 2200; ++i) {  // bisection alone would need log₂ of the bracket's exponents and 53 more
-    const double probability = tail(x);
-    const double gap = probability > 0 ? std::log(probability / target) : -std::numeric_limits<double>::infinity();
-    const double rate = slope(x, probability);
-    ((gap > 0) == (rate > 0) ? high : low) = x;
-    double next = x * std::exp(std::clamp(-gap / rate, -50.0, 50.0));
-    if (!(next > low && next < high)) {
-      if (std::abs(gap) <= 4 * epsilon * std::abs(rate) || high <= low * (1 + 2 * epsilon)) return x;
-      next = std::sqrt(low) * std::sqrt(high);
-    } else if (std::abs(next - x) <= 2 * epsilon * x) {
-      return next;
-    }
-    x = next;
-  }
-  return x;
 }
 
 }  // namespace
@@ -169,16 +54,7 @@ Tails normal_tails(double z) {
 
 double normal_from_tails(Tails tails) {
   const double p = std::min(tails.lower, tails.upper);
-  if (!(p > 0))
-    return tails.lower < tails.upper ? -std::numeric_limits<double>::infinity()
-                                     : std::numeric_limits<double>::infinity();
-  // Abramowitz and Stegun 26.2.23 (error below 4.5e-4), then Halley's method, which triples the digits.
-  const double t = std::sqrt(-2 * std::log(p));
-  double z = t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
-  for (int i = 0; i < 3; ++i) {
-    const double newton = (normal_lower(-z) - p) * std::exp(0.5 * z * z + half_log_two_pi);  // along +z
-    z += newton / (1 - 0.5 * z * newton);
-  }
+  const double z = p > 0 ? std::numbers::sqrt2 * bm::erfc_inv(2 * p, quiet) : infinite;
   return tails.lower < tails.upper ? -z : z;
 }
 
@@ -192,111 +68,93 @@ double normal_mass(double start, double length) {
                : 0.5 * (std::erf(end * std::numbers::sqrt2 / 2) + std::erf(-start * std::numbers::sqrt2 / 2));
   }
   if (length * (start + 1) > 1) return normal_lower(-start) - normal_lower(-end);
-  // φ(a) ∫_0^h e^(−at − t²/2) dt by its Taylor series: c_{n+1} = −(a c_n + c_{n−1})/(n + 1).
-  double before = 0, c = 1, power = length, sum = 0;
-  for (int n = 0; n < 60; ++n) {
-    sum += c * power / (n + 1);
-    const double next = -(start * c + before) / (n + 1);
-    before = c;
-    c = next;
-    power *= length;
-    if (std::abs(power * c) + std::abs(power * before) < sum * epsilon * 0.01) break;
-  }
-  return std::exp(normal_log_density(start)) * sum;
+  // The difference would cancel. φ(a) ∫_0^h e^(−at − t²/2) dt, whose exponent stays within (−1.5, 0]: 15 points of
+  // Gauss and Legendre integrate such a function to the last place.
+  const auto ratio = [start](double t) { return std::exp(-t * (start + 0.5 * t)); };
+  return std::exp(normal_log_density(start)) * bm::quadrature::gauss<double, 15>::integrate(ratio, 0.0, length);
 }
 
 double normal_length_of_mass(double start, double mass) {
-  // A first guess from the quantile itself, or (where that cancels) from a constant density.
+  // A first guess from the quantile itself, or (where that cancels) from a constant density; then Newton's method on
+  // the logarithm of the mass, in the logarithm of the length.
   const double upper = normal_lower(-start) - mass;
   const double above = upper > 0 ? normal_from_tails({normal_lower(start) + mass, upper}) - start : 1;
   const double flat = mass / std::exp(normal_log_density(start));
   const double guess = above > 1e-3 && std::isfinite(above) ? above : std::min(flat, 1.0);
-  return solve_positive(
-      guess, std::numeric_limits<double>::min(), 2 * largest_z + std::abs(start), mass,
-      [&](double h) { return normal_mass(start, h); },
-      [&](double h, double m) { return h * std::exp(normal_log_density(start + h)) / m; });
+  const auto gap = [&](double log_length) {
+    const double length = std::exp(log_length), found = normal_mass(start, length);
+    return std::pair(std::log(found / mass), length * std::exp(normal_log_density(start + length)) / found);
+  };
+  const double low = std::log(smallest_normal), high = std::log(2 * largest_z + std::abs(start));
+  std::uintmax_t iterations = 200;
+  return std::exp(bm::tools::newton_raphson_iterate(gap, std::clamp(std::log(guess), low, high), low, high,
+                                                    std::numeric_limits<double>::digits, iterations));
 }
 
 Tails gamma_tails(double shape, double x) {
   if (!(x > 0)) return {0, 1};
   if (std::isinf(x)) return {1, 0};
-  // The fraction also serves a little below its usual range (x ≥ a + 1), where a small shape would make 1 − P cancel.
-  const bool by_fraction = shape < 1 ? x > 0.3 : x > shape + 1;
-  if (by_fraction) {
-    const double upper = gamma_upper_fraction(shape, x);
-    return {shape < 1 && x < shape + 1 ? gamma_lower_series(shape, x) : 1 - upper, upper};
-  }
-  const double lower = gamma_lower_series(shape, x);
-  return {lower, 1 - lower};
+  return {bm::gamma_p(shape, x, quiet), bm::gamma_q(shape, x, quiet)};
 }
 
 double gamma_log_density(double shape, double x) {
-  if (!(x > 0)) return -std::numeric_limits<double>::infinity();
-  if (shape < 10) return (shape - 1) * std::log(x) - x - std::lgamma(shape);
-  return -shape * excess((x - shape) / shape) - stirling_error(shape) - half_log_two_pi + 0.5 * std::log(shape) -
-         std::log(x);
+  if (!(x > 0)) return -infinite;
+  const double density = bm::gamma_p_derivative(shape, x, quiet);
+  if (density > smallest_normal && std::isfinite(density)) return std::log(density);
+  return (shape - 1) * std::log(x) - x - bm::lgamma(shape, quiet);
 }
 
 double gamma_from_tails(double shape, Tails tails) {
-  const bool from_below = tails.lower <= tails.upper;
-  const double target = from_below ? tails.lower : tails.upper;
-  constexpr double smallest = std::numeric_limits<double>::min();
-  if (!(target > 0)) return from_below ? 0 : std::numeric_limits<double>::infinity();
-  // Wilson and Hilferty (1931) for the bulk, P ≈ x^a/Γ(a+1) for the lower tail.
-  const double z = normal_from_tails(tails);
-  const double root = 1 - 1 / (9 * shape) + z / (3 * std::sqrt(shape));
-  const double small = std::exp((std::log(tails.lower) + std::lgamma(shape + 1)) / shape);
-  const double guess =
-      (shape < 1 && tails.lower < 0.7) || root < 0.2 || small < 0.05 * shape ? small : shape * root * root * root;
-  const double density_sign = from_below ? 1 : -1;
-  return solve_positive(
-      std::max(guess, smallest), smallest, shape * 10 + 10 * largest_z * largest_z, target,
-      [&](double x) {
-        const Tails found = gamma_tails(shape, x);
-        return from_below ? found.lower : found.upper;
-      },
-      [&](double x, double p) { return density_sign * std::max(1e-300, gamma_prefactor(shape, x) * shape / p); });
+  if (!(tails.upper > 0)) return infinite;
+  if (!(tails.lower > 0)) return 0;
+  // P = x^a/Γ(a + 1) (1 + O(x)) near 0, where Boost's root finders lose their way, and throw.
+  const double log_x = (std::log(tails.lower) + bm::lgamma(shape + 1, quiet)) / shape;
+  if (log_x < log_tiny) return std::max(std::exp(log_x), smallest_normal);
+  return tails.lower <= tails.upper ? bm::gamma_p_inv(shape, tails.lower, quiet)
+                                    : bm::gamma_q_inv(shape, tails.upper, quiet);
 }
 
 Tails beta_tails(double a, double b, UnitPoint point) {
-  if (!(point.x > 0)) return {0, 1};
-  if (!(point.y > 0)) return {1, 0};
-  if (point.x < (a + 1) / (a + b + 2)) {
-    const double lower = beta_lower_fraction(a, b, point);
-    return {lower, 1 - lower};
-  }
-  const double upper = beta_lower_fraction(b, a, {point.y, point.x});
-  return {1 - upper, upper};
+  const auto [x, y] = point;
+  if (!(x > 0)) return {0, 1};
+  if (!(y > 0)) return {1, 0};
+  if (x <= y) return {bm::ibeta(a, b, x, quiet), bm::ibetac(a, b, x, quiet)};
+  return {bm::ibetac(b, a, y, quiet), bm::ibeta(b, a, y, quiet)};
 }
 
 double beta_log_density(double a, double b, UnitPoint point) {
-  const double product = point.x * point.y;
-  if (!(product > 0)) return -std::numeric_limits<double>::infinity();
-  const double prefactor = beta_prefactor(a, b, point);
-  if (prefactor > 0) return std::log(prefactor) - std::log(point.x) - std::log(point.y);
-  return (a - 1) * std::log(point.x) + (b - 1) * std::log(point.y) + std::lgamma(a + b) - std::lgamma(a) -
-         std::lgamma(b);
+  if (point.x > point.y) return beta_log_density(b, a, {point.y, point.x});
+  if (!(point.x > 0)) return -infinite;
+  const double density = bm::ibeta_derivative(a, b, point.x, quiet);
+  if (density > smallest_normal && std::isfinite(density)) return std::log(density);
+  return (a - 1) * std::log(point.x) + (b - 1) * std::log(point.y) - bm::lgamma(a, quiet) - bm::lgamma(b, quiet) +
+         bm::lgamma(a + b, quiet);
 }
 
 UnitPoint beta_from_tails(double a, double b, Tails tails) {
-  const auto [lower, upper] = tails;
-  if (lower > upper) {
-    const UnitPoint mirrored = beta_from_tails(b, a, {upper, lower});
+  if (tails.lower > tails.upper) {
+    const UnitPoint mirrored = beta_from_tails(b, a, {tails.upper, tails.lower});
     return {mirrored.y, mirrored.x};
   }
-  if (!(lower > 0)) return {0, 1};
-  // Solve for x itself below one half, for the odds x/y otherwise: both are positive and both keep their small side.
-  const auto from_odds = [](double odds) { return UnitPoint{odds / (1 + odds), 1 / (1 + odds)}; };
-  const double log_small = (std::log(lower) + std::log(a) + std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b)) / a;
-  const double mean_odds = a / b, spread = std::sqrt(1 / a + 1 / b);
-  const double central = mean_odds * std::exp(std::clamp(normal_from_tails(tails) * spread, -50.0, 50.0));
-  const double guess = std::min(a, b) > 2 ? central : std::exp(std::clamp(log_small, -700.0, 700.0));
-  constexpr double smallest = std::numeric_limits<double>::min();
-  const double odds = solve_positive(
-      guess, smallest, 1 / smallest, lower, [&](double o) { return beta_tails(a, b, from_odds(o)).lower; },
-      // d log P / d log odds = x y f(x) / P
-      [&](double o, double p) { return std::max(1e-300, beta_prefactor(a, b, from_odds(o)) / p); });
-  return from_odds(odds);
+  if (!(tails.lower > 0)) return {0, 1};
+  // P = x^a/(a B(a, b)) (1 + O((1 + b)x)) near 0, where Boost's root finders lose their way, and throw: there log P is
+  // nearly a line in log x, and Newton's method on it needs a few steps.
+  const double scale = a * bm::beta(a, b, quiet);  // 0 for large shapes, whose quantiles are not small
+  const double log_x = scale > 0 ? (std::log(tails.lower) + std::log(scale)) / a : 0;
+  if (log_x + std::log1p(b) < -2) {
+    double x = std::exp(log_x);
+    if (!(x > smallest_normal)) return {smallest_normal, 1};
+    for (int i = 0; i < 20; ++i) {
+      const double found = bm::ibeta(a, b, x, quiet);
+      const double change = std::log(tails.lower / found) * found / (x * bm::ibeta_derivative(a, b, x, quiet));
+      x *= std::exp(change);
+      if (std::abs(change) < 2 * std::numeric_limits<double>::epsilon()) break;
+    }
+    return {x, 1 - x};
+  }
+  UnitPoint point{};
+  point.x = bm::ibeta_inv(a, b, tails.lower, &point.y, quiet);
+  return point;
 }
 
 }  // namespace catena::prior

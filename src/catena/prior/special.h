@@ -10,9 +10,9 @@ struct Tails {
   double upper;
 };
 
-/// Beyond this many standard deviations a tail has no normal double left (Φ(−37) = 6e-300); maps treat z as if it stood
-/// here.
-inline constexpr double largest_z = 37;
+/// Beyond this many standard deviations (Φ(−30) = 5e-198) Boost's inverses lose digits, and from 38 on a tail has no
+/// normal double left; maps treat z as if it stood here.
+inline constexpr double largest_z = 30;
 
 double normal_log_density(double z);              ///< log φ(z)
 double normal_lower(double z);                    ///< Φ(z)

@@ -80,10 +80,7 @@ std::vector<sample::ChainHealth> health_of(const sample::Draws& draws) {
 std::optional<Outcome> outcome_of(const files::Attributes& attributes) {
   const auto found = attributes.find("outcome");
   if (found == attributes.end() || !found->second.is_string()) return std::nullopt;
-  for (int i = 0; i <= static_cast<int>(Outcome::invalid_share); ++i) {
-    if (name(static_cast<Outcome>(i)) == found->second.get_ref<const std::string&>()) return static_cast<Outcome>(i);
-  }
-  return std::nullopt;
+  return outcome_named(found->second.get_ref<const std::string&>());
 }
 
 DrawSet draw_set(const path& file, sample::Draws draws) {

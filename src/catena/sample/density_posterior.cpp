@@ -52,7 +52,7 @@ nlohmann::json chains_info(const McmcInfo& info) {
 
 PosteriorDraws draw_by_chains(const Target& target, const PosteriorRequest& request, const Streams& streams,
                               const Parallel& parallel, Progress& progress) {
-  const auto settings = from_json<McmcSettings>("sample", request.settings);
+  const auto settings = mcmc_settings_from(request.settings);
   McmcDraws draws = mcmc_sample(target, request.draws, settings, streams.child("mcmc"), parallel, progress);
   if (draws.z.rows() == 0) {
     throw InputError(
@@ -62,7 +62,7 @@ PosteriorDraws draw_by_chains(const Target& target, const PosteriorRequest& requ
   PosteriorDraws result;
   result.outcome = draws.info.outcome;
   result.info = chains_info(draws.info);
-  result.info["settings"] = to_json(settings);
+  result.info["settings"] = mcmc_settings_json(settings);
   result.z = std::move(draws.z);
   return result;
 }

@@ -24,12 +24,19 @@ PosteriorDraws draw_fnle(const PosteriorRequest& request, const compose::Observe
   return draw_by_chains(*fnle_target(request, observed, parallel), request, streams, parallel, progress);
 }
 
+PosteriorDraws draw_fnle_sums(const PosteriorRequest& request, const compose::SeriesState& state,
+                              const Streams& streams, const Parallel& parallel, Progress& progress) {
+  const DensityTarget target(compose::likelihood_of_sums(model::DensityModel(request.model), state.sums, parallel));
+  return draw_by_chains(target, request, streams, parallel, progress);
+}
+
 }  // namespace
 
 PosteriorSampler fnle_posterior_sampler() {
   return {.name = "fnle",
-          .settings = describe_fields<McmcSettings>(),
+          .settings = mcmc_fields(),
           .draw = draw_fnle,
+          .draw_sums = draw_fnle_sums,
           .joins = true,
           .target = fnle_target};
 }

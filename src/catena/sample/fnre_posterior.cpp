@@ -25,12 +25,20 @@ PosteriorDraws draw_fnre(const PosteriorRequest& request, const compose::Observe
   return draw_by_chains(*fnre_target(request, observed, parallel), request, streams, parallel, progress);
 }
 
+PosteriorDraws draw_fnre_sums(const PosteriorRequest& request, const compose::SeriesState& state,
+                              const Streams& streams, const Parallel& parallel, Progress& progress) {
+  const DensityTarget target(
+      compose::held_density(compose::ratio_of_sums(model::RatioModel(request.model), state.sums, parallel)));
+  return draw_by_chains(target, request, streams, parallel, progress);
+}
+
 }  // namespace
 
 PosteriorSampler fnre_posterior_sampler() {
   return {.name = "fnre",
-          .settings = describe_fields<McmcSettings>(),
+          .settings = mcmc_fields(),
           .draw = draw_fnre,
+          .draw_sums = draw_fnre_sums,
           .joins = true,
           .target = fnre_target};
 }

@@ -7,6 +7,7 @@
 #include "catena/sample/fnre_posterior.h"
 #include "catena/sample/restored_prior.h"
 #include "catena/sample/score_posterior.h"
+#include "catena/sample/stream.h"
 
 namespace catena::sample {
 
@@ -32,11 +33,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
     if (request.series.size() > 1) draws.info["series"] = request.series.size();
     draws.observed = std::move(observed);
   } else {
-    check::that(sampler.draw_stream != nullptr, "sample", "the method of a state file", request.model.method,
-                "one that can follow a stream (fnse)");
-    check::that(request.series.size() == 1 && request.companions.empty(), "sample", "the request with a state file",
-                "one with several series or models", "of one series and one model");
-    draws = sampler.draw_stream(request, streams, parallel, progress);
+    draws = draw_stream(request, sampler, streams, parallel, progress);
   }
   if (around) {
     RestoredDraws restored = restore_prior(*around, draws.z, asked.draws, streams.stream("prior"));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catena/compose/observed_series.h"
+#include "catena/compose/series_state.h"
 #include "catena/core/config.h"
 #include "catena/core/registry.h"
 #include "catena/model/trained_model.h"
@@ -58,9 +59,9 @@ struct PosteriorSampler {
   std::vector<FieldInfo> settings;
   PosteriorDraws (*draw)(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                          const Streams& streams, const Parallel& parallel, Progress& progress);
-  /// The same for the series of a state file and what `request.series` adds to it; null if the method cannot.
-  PosteriorDraws (*draw_stream)(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
-                                Progress& progress) = nullptr;
+  /// The same from what is left of a series in a state file (stream.h); null if the method cannot.
+  PosteriorDraws (*draw_sums)(const PosteriorRequest& request, const compose::SeriesState& state,
+                              const Streams& streams, const Parallel& parallel, Progress& progress) = nullptr;
   /// Whether it takes the companions of a request and their records into account.
   bool joins = false;
   /// log N(z; 0, I) + log likelihood in the networks' z-space, without the constant of the normal, with gradient; null

@@ -5,7 +5,7 @@
 #include "catena/compose/scores/joined_scores.h"
 #include "catena/compose/scores/network_scores.h"
 #include "catena/compose/scores/score_source.h"
-#include "catena/compose/scores/series_state.h"
+#include "catena/compose/series_state.h"
 #include "catena/core/check.h"
 #include "catena/core/stopwatch.h"
 #include "catena/sample/posterior_map.h"
@@ -98,48 +98,17 @@ MapEstimate map_by_scores(const PosteriorRequest& request, const compose::Observ
   return map_of_score(*score, settings.sample, request.model.true_prior(), streams, parallel, progress);
 }
 
-/// The new rows with the last state of the stream before them.
-Matrix continued(const std::vector<double>& last, ConstMatrixView rows) {
-  Matrix series(rows.rows + (last.empty() ? 0 : 1), rows.cols);
-  std::ranges::copy(last, series.values().begin());
-  for (std::size_t r = 0; r < rows.rows; ++r) {
-    std::ranges::copy(rows.row(r), series.row(series.rows() - rows.rows + r).begin());
-  }
-  return series;
-}
-
-PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
-                           Progress& progress) {
+PosteriorDraws draw_score_sums(const PosteriorRequest& request, const compose::SeriesState& state,
+                               const Streams& streams, const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<ScorePosteriorSettings>("sample", request.settings);
   check::that(settings.rule == "gauss" && settings.precisions == "amortised", "sample", "the rule of a state file",
               settings.rule, "gauss with amortised precisions");
   const model::ScoreModel model(request.model);
-  compose::SeriesState state =
-      std::filesystem::exists(request.state) ? compose::read_state(request.state, model) : compose::SeriesState(model);
-  const simulate::SeriesView& added = request.series.front();  // there is one
-  check::equal("sample", "the number of states of the series", added.states.cols, model.model->features.states());
-  check::that(request.model.features.shape().plain(), "sample", "what the model of a state file was trained on",
-              "longer records", "single transitions");
-  compose::ObservedSeries observed;
-  if (added.states.rows > 0 || state.transitions == 0) {  // else: more draws for what is known already
-    const Matrix series = continued(state.last_state, added.states);
-    std::vector<double> times(added.times.begin(), added.times.end());
-    if (!times.empty() && !state.last_state.empty()) times.insert(times.begin(), state.last_time);
-    observed = compose::observed_series("sample", request.model, series, times);
-    state.add(model, observed);
-    state.last_state.assign(series.row(series.rows() - 1).begin(), series.row(series.rows() - 1).end());
-    if (!times.empty()) state.last_time = times.back();
-  }
-
-  const auto scores = compose::state_scores(model, state);
+  const auto transitions = static_cast<std::size_t>(state.transitions);
+  const auto scores = compose::scores_of_sums(model, state.sums, transitions);
   compose::RuleInput input{.source = scores.get(), .schedule = model.schedule, .settings = settings.compose};
-  input.series_precision = state.precision();
-  PosteriorDraws result = draw_from(settings, std::move(input), request.draws, streams, parallel, progress);
-  result.info["transitions"] = state.transitions;
-  result.info["new_transitions"] = observed.transitions();
-  result.observed = std::move(observed);
-  compose::write_state(request.state, model, state);
-  return result;
+  input.series_precision = compose::precision_of_sums(state.sums, transitions);
+  return draw_from(settings, std::move(input), request.draws, streams, parallel, progress);
 }
 
 }  // namespace
@@ -147,7 +116,7 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const Streams& strea
 PosteriorSampler fnse_posterior_sampler() {
   PosteriorSampler sampler = fnbe_posterior_sampler();
   sampler.name = "fnse";
-  sampler.draw_stream = draw_stream;
+  sampler.draw_sums = draw_score_sums;
   return sampler;
 }
 

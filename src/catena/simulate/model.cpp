@@ -30,6 +30,12 @@ void advance_window(StateBlock window, ConstStateBlock next) {
   }
 }
 
+std::vector<std::string> numbered_names(std::string_view prefix, std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= count; ++i) names.push_back(fmt::format("{}_{}", prefix, i));
+  return names;
+}
+
 std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, std::size_t transitions,
                                     Stream& stream) {
   const Simulator& simulator = model.simulator;

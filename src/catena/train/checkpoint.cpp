@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "catena/core/errors.h"
+#include "catena/core/outcome.h"
 #include "catena/files/safetensors.h"
 
 namespace catena::train {
@@ -26,6 +28,19 @@ auto curve_columns(State& state) {
                     std::pair{"curve.held_out_loss", &curve.held_out_loss}, std::pair{"curve.seconds", &curve.seconds}};
 }
 
+/// By name; checkpoints of catena 0.1.0 have the place in the enumeration, whose order has not changed.
+Outcome outcome_of(const nlohmann::json& metadata, const std::string& source) {
+  const nlohmann::json stored = metadata.value("outcome", nlohmann::json());
+  std::optional<Outcome> outcome;
+  if (stored.is_string()) outcome = outcome_named(stored.get<std::string>());
+  if (stored.is_number_integer() && stored >= 0 && stored <= static_cast<int>(Outcome::invalid_share)) {
+    outcome = static_cast<Outcome>(stored.get<int>());
+  }
+  if (!outcome)
+    throw FileError(fmt::format("{}: its outcome is {}, which is none that this catena knows", source, stored.dump()));
+  return *outcome;
+}
+
 }  // namespace
 
 void write_checkpoint(const std::filesystem::path& path, const LoopState& state, const nlohmann::json& identity) {
@@ -41,7 +56,7 @@ void write_checkpoint(const std::filesystem::path& path, const LoopState& state,
                    {"skipped_steps", result.skipped_steps},
                    {"running_loss", std::isfinite(state.running_loss) ? state.running_loss : 0},
                    {"running_steps", state.running_steps},
-                   {"outcome", static_cast<int>(result.outcome)},
+                   {"outcome", name(result.outcome)},
                    {"finished", state.finished}};
   for (const auto& [name, values] : weight_arrays(state)) {
     file.tensors.push_back({name, {values->size()}, std::vector<float>(values->begin(), values->end())});
@@ -74,7 +89,7 @@ LoopState read_checkpoint(const std::filesystem::path& path, const nlohmann::jso
   state.result.skipped_steps = number("skipped_steps", std::int64_t{});
   state.running_loss = number("running_loss", double{});
   state.running_steps = number("running_steps", std::int64_t{});
-  state.result.outcome = static_cast<Outcome>(number("outcome", int{}));
+  state.result.outcome = outcome_of(file.metadata, path.string());
   state.finished = number("finished", bool{});
   for (const auto& [name, values] : weight_arrays(state)) {
     const auto* stored = std::get_if<std::vector<float>>(&file.at(name).values);

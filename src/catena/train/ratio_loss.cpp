@@ -61,7 +61,7 @@ nn::Value record_balanced(nn::Graph& graph, const RatioLossSettings& settings, n
   const nn::Value off = nn::repeat(graph, nn::subtract(graph, both, constant(graph, 1, both)));
   // The square of an estimated mean is too large by its variance; ((Σ x)² − Σ x²)/(n (n − 1)) is not. One lane alone
   // says nothing: 0/δ.
-  const auto block_sum = [&](nn::Value x) { return graph.apply("sum_groups", {x}, {}, {whole_block}); };
+  const auto block_sum = [&](nn::Value x) { return graph.apply("sum_groups", {x}, {}, {{"group", whole_block}}); };
   const nn::Value sum = block_sum(off), n = block_sum(constant(graph, 1, off));
   const nn::Value products =
       nn::subtract(graph, nn::multiply(graph, sum, sum), block_sum(nn::multiply(graph, off, off)));

@@ -27,8 +27,7 @@ RatioObjective::RatioObjective(const model::RatioNetworkSettings& network, const
     const nn::Value psi = model::record_summary(graph_, network, shape_, inputs_.state, inputs_.increment);
     ratios = model::record_products(graph_, network.layout(), phi, psi, static_cast<std::size_t>(loss.atoms));
   } else {
-    ratios = graph_.apply("unfold_lanes", {model::record_joint(graph_, network, inputs_)}, {},
-                          {static_cast<double>(loss.atoms)});
+    ratios = graph_.apply("unfold_lanes", {model::record_joint(graph_, network, inputs_)}, {}, {{"group", loss.atoms}});
   }
   if (noise_) real_ = graph_.input("real", 1);
   loss_ = nn::repeat(graph_, ratio_losses().at("train", loss.loss).record(graph_, loss, ratios, real_));

@@ -13,10 +13,11 @@ constexpr std::size_t separable_block_lanes = 128;
 
 }  // namespace
 
-std::vector<double> separable_sums(const model::SeparableLayout& layout, std::span<const float> psi) {
+Matrix separable_sums(const model::SeparableLayout& layout, std::span<const float> psi) {
   const std::size_t features = layout.features();
   CATENA_ASSERT(psi.size() % features == 0);
-  std::vector<double> sums(layout.linear + layout.square_features() * layout.terms);
+  Matrix row_of_sums(1, layout.linear + layout.square_features() * layout.terms);
+  const std::span<double> sums = row_of_sums.row(0);
   for (const float* row = psi.data(); row != psi.data() + psi.size(); row += features) {
     for (std::size_t f = 0; f < layout.linear; ++f) sums[f] += row[f];
     std::size_t at = layout.linear;
@@ -27,7 +28,7 @@ std::vector<double> separable_sums(const model::SeparableLayout& layout, std::sp
       }
     }
   }
-  return sums;
+  return row_of_sums;
 }
 
 class SeparableSum::Member {
@@ -75,11 +76,11 @@ class SeparableSum::Member {
   double derivative(ConstBlock phi, std::size_t f, std::size_t lanes, std::span<double> slope) const {
     const model::SeparableLayout& layout = part_.layout;
     if (f < layout.linear) {
-      std::fill_n(slope.begin(), lanes, part_.sums[f]);
+      std::fill_n(slope.begin(), lanes, part_.sums(0, f));
       return 1;
     }
     const std::size_t first = layout.first_of_square(f);
-    const double* row = part_.sums.data() + layout.linear + (f - layout.linear) * layout.terms;
+    const double* row = part_.sums.values().data() + layout.linear + (f - layout.linear) * layout.terms;
     std::fill_n(slope.begin(), lanes, 0.0);
     for (std::size_t j = 0; j < layout.terms; ++j) {
       for (std::size_t l = 0; l < lanes; ++l) slope[l] -= row[j] * phi(first + j, l);

@@ -1,6 +1,6 @@
 /// Σ_t [φ(z)·ψ(c_t) − ½ Σ_m (φ_m(z)·ψ_m(c_t))²] over the transitions c_t of a series, for many z at once with
 /// gradients. It needs Σ_t ψ(c_t) and Σ_t ψ_m(c_t) ψ_m(c_t)ᵀ alone, so that its cost does not grow with T: separable
-/// densities and ratios (train/separable_gaussian.h).
+/// densities and ratios (model/separable_gaussian.h).
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@
 
 namespace catena::compose {
 
-/// Both kinds of sums of a series, from ψ of its transitions one after the other.
-std::vector<double> separable_sums(const model::SeparableLayout& layout, std::span<const float> psi);
+/// Both kinds of sums of a series, as one row, from ψ of its transitions one after the other.
+Matrix separable_sums(const model::SeparableLayout& layout, std::span<const float> psi);
 
 /// One network of z, and a series' sums.
 struct SeparablePart {
   nn::Graph graph;
   nn::Value z, phi;
   model::SeparableLayout layout;
-  std::vector<double> sums;
+  Matrix sums;  // of separable_sums
 };
 
 class SeparableSum final : public SeriesDensity {

@@ -9,6 +9,7 @@
 #include "catena/compose/density/joined_density.h"
 #include "catena/compose/density/separable_sum.h"
 #include "catena/compose/density/series_sum.h"
+#include "catena/core/check.h"
 
 namespace catena::compose {
 namespace {
@@ -57,9 +58,9 @@ std::unique_ptr<SeriesDensity> summed(const model::DensityModel& model, model::D
   return std::make_unique<SeriesSum>(std::move(network), model.weights(), model.model->source, rows.v.rows(), parallel);
 }
 
-std::unique_ptr<SeriesDensity> separable_likelihood(const model::DensityModel& model,
-                                                    const model::SeparableGaussian& gaussian, const DensityRows& rows,
-                                                    const Parallel& parallel) {
+/// Σ of what the separable density's part of (s, u) gives for each transition, as one row.
+Matrix separable_row(const model::DensityModel& model, const model::SeparableGaussian& gaussian,
+                     const DensityRows& rows) {
   nn::Graph of_c;
   const nn::Value state = of_c.input("state", model.shape.state_inputs),
                   v = of_c.input("increment", model.shape.states);
@@ -71,11 +72,17 @@ std::unique_ptr<SeriesDensity> separable_likelihood(const model::DensityModel& m
   }
   const nn::Value psi =
       model::record_gaussian_summary(of_c, gaussian, model::record_state(of_c, gaussian, state), v, keep);
+  return separable_sums(layout_of(gaussian), model::run_rows(of_c, inputs, psi, model.weights(), model.model->source));
+}
+
+std::unique_ptr<SeriesDensity> separable_likelihood(const model::DensityModel& model,
+                                                    const model::SeparableGaussian& gaussian, Matrix sums,
+                                                    const Parallel& parallel) {
   SeparablePart part;
   part.layout = layout_of(gaussian);
   part.z = part.graph.input("z", model.shape.parameters);
   part.phi = model::record_gaussian_coefficients(part.graph, gaussian, part.z);
-  part.sums = separable_sums(part.layout, model::run_rows(of_c, inputs, psi, model.weights(), model.model->source));
+  part.sums = std::move(sums);
   auto sum = std::make_unique<SeparableSum>(parallel);
   sum->add(std::move(part), model.weights(), model.model->source);
   return sum;
@@ -90,7 +97,8 @@ std::unique_ptr<SeriesDensity> series_likelihood(const model::DensityModel& mode
   std::vector<std::unique_ptr<SeriesDensity>> parts;
   const model::DensitySettings& density = model.settings.density;
   if (const auto parts_of = model::densities().at("sample", density.density).separable; parts_of != nullptr) {
-    parts.push_back(separable_likelihood(model, parts_of(density, model.shape), rows, parallel));
+    const model::SeparableGaussian gaussian = parts_of(density, model.shape);
+    parts.push_back(separable_likelihood(model, gaussian, separable_row(model, gaussian, rows), parallel));
     if (model.shape.atoms > 0) {
       parts.push_back(summed(model, model::record_atom_cost(model.shape, z_lanes), rows, parallel));
     }
@@ -98,6 +106,26 @@ std::unique_ptr<SeriesDensity> series_likelihood(const model::DensityModel& mode
     parts.push_back(summed(model, model::record_density(density, model.shape, z_lanes), rows, parallel));
   }
   return std::make_unique<Shifted>(joined_density(std::move(parts)), log_constant(model, rows));
+}
+
+SeriesSums likelihood_sums(const model::DensityModel& model, const ObservedSeries& series) {
+  const model::DensitySettings& density = model.settings.density;
+  const auto parts_of = model::densities().at("sample", density.density).separable;
+  check::that(parts_of != nullptr, "sample", "the density of a streaming model", density.density, "separable");
+  check::equal("sample", "the number of point masses of a streaming model", model.shape.atoms, std::size_t{0});
+  Matrix constant(1, 1);
+  const DensityRows rows = density_rows(model.map, model.shape, series);
+  constant(0, 0) = log_constant(model, rows);
+  return {{"likelihood", separable_row(model, parts_of(density, model.shape), rows)}, {"constant", constant}};
+}
+
+std::unique_ptr<SeriesDensity> likelihood_of_sums(const model::DensityModel& model, const SeriesSums& sums,
+                                                  const Parallel& parallel) {
+  const model::DensitySettings& density = model.settings.density;
+  const model::SeparableGaussian gaussian =
+      model::densities().at("sample", density.density).separable(density, model.shape);
+  return std::make_unique<Shifted>(separable_likelihood(model, gaussian, sums.at("likelihood"), parallel),
+                                   sums.at("constant")(0, 0));
 }
 
 }  // namespace catena::compose

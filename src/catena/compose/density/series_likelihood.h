@@ -10,6 +10,7 @@
 
 #include "catena/compose/density/series_density.h"
 #include "catena/compose/observed_series.h"
+#include "catena/compose/series_state.h"
 #include "catena/core/parallel.h"
 #include "catena/model/density/density_model.h"
 
@@ -17,5 +18,10 @@ namespace catena::compose {
 
 std::unique_ptr<SeriesDensity> series_likelihood(const model::DensityModel& model, const ObservedSeries& series,
                                                  const Parallel& parallel);
+
+/// What a separable density without point masses needs of a series ("likelihood", "constant"), and the density of that.
+SeriesSums likelihood_sums(const model::DensityModel& model, const ObservedSeries& series);
+std::unique_ptr<SeriesDensity> likelihood_of_sums(const model::DensityModel& model, const SeriesSums& sums,
+                                                  const Parallel& parallel);
 
 }  // namespace catena::compose

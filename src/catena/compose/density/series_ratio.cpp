@@ -4,6 +4,7 @@
 
 #include "catena/compose/density/separable_sum.h"
 #include "catena/compose/density/series_sum.h"
+#include "catena/core/check.h"
 
 namespace catena::compose {
 namespace {
@@ -65,21 +66,37 @@ std::unique_ptr<SeriesDensity> series_ratio(const model::RatioModel& model, cons
                                             const Parallel& parallel) {
   const model::RatioNetworkSettings& network = model.settings.network;
   if (!network.separable()) return std::make_unique<JointRatio>(model, series, parallel);
+  return ratio_of_sums(model, ratio_sums(model, series), parallel);
+}
+
+SeriesSums ratio_sums(const model::RatioModel& model, const ObservedSeries& series) {
+  const model::RatioNetworkSettings& network = model.settings.network;
+  check::that(network.separable(), "sample", "the network of a streaming model", network.network,
+              "gaussian or separable");
   const RatioRows rows(model, series);
   nn::Graph of_c;
   const nn::Value state = of_c.input("state", model.shape.state);
   const nn::Value increment = of_c.input("increment", model.shape.increment);
   const nn::Value psi = model::record_summary(of_c, network, model.shape, state, increment);
   const model::RowInput inputs[] = {{state, rows.state}, {increment, rows.increment}};
+  SeriesSums sums;
+  for (int k = 0; k < model.settings.ensemble; ++k) {
+    sums[model::ratio_name(k)] =
+        separable_sums(network.layout(), model::run_rows(of_c, inputs, psi, model.weights(k), model.model->source));
+  }
+  return sums;
+}
+
+std::unique_ptr<SeriesDensity> ratio_of_sums(const model::RatioModel& model, const SeriesSums& sums,
+                                             const Parallel& parallel) {
   auto sum = std::make_unique<SeparableSum>(parallel);
   for (int k = 0; k < model.settings.ensemble; ++k) {
-    const model::NamedWeights& weights = model.weights(k);
     SeparablePart part;
-    part.layout = network.layout();
+    part.layout = model.settings.network.layout();
     part.z = part.graph.input("z", model.shape.parameters);
-    part.phi = model::record_coefficients(part.graph, network, part.z);
-    part.sums = separable_sums(part.layout, model::run_rows(of_c, inputs, psi, weights, model.model->source));
-    sum->add(std::move(part), weights, model.model->source);
+    part.phi = model::record_coefficients(part.graph, model.settings.network, part.z);
+    part.sums = sums.at(model::ratio_name(k));
+    sum->add(std::move(part), model.weights(k), model.model->source);
   }
   return sum;
 }

@@ -12,6 +12,7 @@
 
 #include "catena/compose/density/series_density.h"
 #include "catena/compose/observed_series.h"
+#include "catena/compose/series_state.h"
 #include "catena/core/parallel.h"
 #include "catena/model/ratio/ratio_model.h"
 
@@ -19,5 +20,10 @@ namespace catena::compose {
 
 std::unique_ptr<SeriesDensity> series_ratio(const model::RatioModel& model, const ObservedSeries& series,
                                             const Parallel& parallel);
+
+/// What a separable ratio needs of a series (one row for each member of the ensemble), and the ratio of that.
+SeriesSums ratio_sums(const model::RatioModel& model, const ObservedSeries& series);
+std::unique_ptr<SeriesDensity> ratio_of_sums(const model::RatioModel& model, const SeriesSums& sums,
+                                             const Parallel& parallel);
 
 }  // namespace catena::compose

@@ -34,9 +34,7 @@ SeriesSum::SeriesSum(TransitionNetwork network, const model::NamedWeights& weigh
       weights_(model::flat_weights(network_.graph, weights, source)),
       parallel_(std::move(parallel)),
       plain_(static_cast<std::size_t>(parallel_.threads())),
-      with_gradient_(plain_.size()) {
-  CATENA_ASSERT(network_.graph.inputs()[0] == network_.z.node);
-}
+      with_gradient_(plain_.size()) {}
 
 SeriesSum::~SeriesSum() = default;
 
@@ -59,7 +57,7 @@ void SeriesSum::evaluate(ConstMatrixView z, std::span<double> out, MatrixView gr
   CATENA_ASSERT(z.cols == dimension() && out.size() >= z.rows);
   const bool wants_gradient = gradient.rows > 0;
   const std::size_t d = z.cols, columns = 1 + (wants_gradient ? d : 0);
-  const std::uint64_t z_changed = 1;  // z is the first input
+  const nn::Replay z_changed = network_.graph.dependents({network_.z});
   Matrix sums(parts_ * z.rows, columns);
 
   // One item: some chains of one part; all chains of a part follow each other.

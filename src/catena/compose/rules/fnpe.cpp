@@ -53,6 +53,13 @@ class Fnpe final : public SeriesScore {
 
 }  // namespace
 
-std::unique_ptr<SeriesScore> make_fnpe(RuleInput input) { return std::make_unique<Fnpe>(std::move(input)); }
+Rule fnpe_rule() {
+  return {
+      .name = "fnpe",
+      .help = "sum of the local scores with a linearly fading prior; for short series",
+      .needs_precisions = false,
+      .needs_jacobians = false,
+      .make = [](RuleInput input) -> std::unique_ptr<SeriesScore> { return std::make_unique<Fnpe>(std::move(input)); }};
+}
 
 }  // namespace catena::compose

@@ -55,6 +55,14 @@ class Gauss final : public SeriesScore {
 
 }  // namespace
 
-std::unique_ptr<SeriesScore> make_gauss(RuleInput input) { return std::make_unique<Gauss>(std::move(input)); }
+Rule gauss_rule() {
+  return {.name = "gauss",
+          .help = "local scores weighted with precisions of Gaussian local posteriors",
+          .needs_precisions = true,
+          .needs_jacobians = false,
+          .make = [](RuleInput input) -> std::unique_ptr<SeriesScore> {
+            return std::make_unique<Gauss>(std::move(input));
+          }};
+}
 
 }  // namespace catena::compose

@@ -153,6 +153,13 @@ class Jac final : public SeriesScore {
 
 }  // namespace
 
-std::unique_ptr<SeriesScore> make_jac(RuleInput input) { return std::make_unique<Jac>(std::move(input)); }
+Rule jac_rule() {
+  return {
+      .name = "jac",
+      .help = "local scores weighted with precisions from their Jacobians",
+      .needs_precisions = false,
+      .needs_jacobians = true,
+      .make = [](RuleInput input) -> std::unique_ptr<SeriesScore> { return std::make_unique<Jac>(std::move(input)); }};
+}
 
 }  // namespace catena::compose

@@ -35,6 +35,7 @@ class BlurredScores final : public LocalScores {
     const double m = schedule_.m(a), variance = m * m + schedule_.sigma_squared(a), factor = m / variance;
     const double tau = std::sqrt(schedule_.sigma_squared(a) / variance);
     const auto workspace = pool_.borrow();
+    const nn::Replay z_stays = density_.graph.dependents_of_all_but({density_.inputs.z});
     const std::size_t n = theta_a.rows;
     std::vector<double> z_hat(d_);
     std::vector<float> row(d_ + model::blur_features);
@@ -46,11 +47,9 @@ class BlurredScores final : public LocalScores {
         model::blur_inputs(z_hat, tau, row);
         for (std::size_t f = 0; f < row.size(); ++f) z(f, l) = row[f];
       }
-      std::uint64_t changed = nn::Workspace::all_inputs;
       for (std::size_t t = begin; t < end; ++t) {
         load(*workspace, lanes, t);
-        workspace->forward(weights_, lanes, changed);
-        changed = nn::Workspace::all_inputs & ~std::uint64_t{1};  // z, the first input, stays
+        t == begin ? workspace->forward(weights_, lanes) : workspace->forward(weights_, lanes, z_stays);
         std::fill_n(workspace->gradient(density_.loss, lanes).data, lanes, -1.0F);
         workspace->reverse(weights_, lanes, density_.loss, {});
         const Block gradient = workspace->gradient(density_.inputs.z, lanes);

@@ -5,10 +5,9 @@
 
 #include "catena/compose/precision.h"
 #include "catena/compose/scores/score_source.h"
-#include "catena/compose/scores/series_state.h"
 #include "catena/core/check.h"
 #include "catena/model/local_gaussian.h"
-#include "catena/nn/products.h"
+#include "catena/nn/kernels/products.h"
 #include "catena/nn/rows.h"
 #include "catena/nn/workspace_pool.h"
 
@@ -294,56 +293,61 @@ class NetworkScores final : public LocalScores {
   std::vector<std::unique_ptr<LocalNetwork>> networks_;
 };
 
+std::string coefficients_name(std::size_t part) { return fmt::format("coefficients.{}", part); }
+
 /// Sums are all that is left of a stream.
-class StateScores final : public LocalScores {
+class SummedOnly final : public LocalScores {
  public:
-  StateScores(const model::ScoreModel& model, const SeriesState& state) : model_(model), state_(state) {}
-  std::size_t transitions() const override { return static_cast<std::size_t>(state_.transitions); }
+  SummedOnly(const model::ScoreModel& model, SeriesSums sums, std::size_t transitions)
+      : model_(model), sums_(std::move(sums)), transitions_(transitions) {}
+  std::size_t transitions() const override { return transitions_; }
   std::size_t dimension() const override { return model_.model->prior.size(); }
   void scores(ConstMatrixView, double, std::size_t, std::size_t, MatrixView) const override {
     throw InputError("sample: the state of a stream has sums of scores only, which the rule gauss needs");
   }
   std::unique_ptr<SummedScores> summed(const LocalPrecisions&) const override {
-    return std::make_unique<SeparableSums>(model_, parts_of(model_, {}), state_.coefficients, state_.precision_sum,
-                                           static_cast<double>(state_.transitions));
+    const std::vector<Part> parts = parts_of(model_, {});
+    std::vector<Matrix> coefficients;
+    for (std::size_t i = 0; i < parts.size(); ++i) coefficients.push_back(sums_.at(coefficients_name(i)));
+    return std::make_unique<SeparableSums>(model_, parts, coefficients, sums_.at("precision_sum"),
+                                           static_cast<double>(transitions_));
   }
 
  private:
   model::ScoreModel model_;
-  SeriesState state_;
+  SeriesSums sums_;
+  std::size_t transitions_;
 };
 
 }  // namespace
 
-SeriesState::SeriesState(const model::ScoreModel& model) {
+SeriesSums score_sums(const model::ScoreModel& model, const ObservedSeries& series) {
   check::that(model.settings.network == "separable", "sample", "the network of a streaming model",
               model.settings.network, "separable");
   const std::size_t d = model.model->prior.size();
-  precision_sum = Matrix(d, d);
-  coefficients = no_coefficients(parts_of(model, {}), d, /*with_precisions=*/true);
-}
-
-void SeriesState::add(const model::ScoreModel& model, const ObservedSeries& observed) {
-  const std::size_t d = model.model->prior.size();
-  const LocalPrecisions precisions = score_sources().at("sample", "fnse").precisions(*model.model, observed);
-  const std::vector<Part> parts = parts_of(model, observed);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    add_to_coefficients(parts[i], model.model->source, d, precisions, coefficients[i]);
+  const std::vector<Part> parts = parts_of(model, series);
+  std::vector<Matrix> coefficients = no_coefficients(parts, d, /*with_precisions=*/true);
+  SeriesSums sums{{"precision_sum", Matrix(d, d)}};
+  if (series.transitions() > 0) {
+    const LocalPrecisions precisions = score_sources().at("sample", "fnse").precisions(*model.model, series);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      add_to_coefficients(parts[i], model.model->source, d, precisions, coefficients[i]);
+    }
+    sums["precision_sum"] = sum_of(precisions, d);
   }
-  const Matrix sum = sum_of(precisions, d);
-  for (std::size_t i = 0; i < sum.values().size(); ++i) precision_sum.values()[i] += sum.values()[i];
-  transitions += observed.transitions();
-  outside += observed.outside;
+  for (std::size_t i = 0; i < parts.size(); ++i) sums[coefficients_name(i)] = std::move(coefficients[i]);
+  return sums;
 }
 
-Eigen::MatrixXd SeriesState::precision() const {
-  Eigen::MatrixXd lambda = map(precision_sum.view());
+std::unique_ptr<LocalScores> scores_of_sums(const model::ScoreModel& model, const SeriesSums& sums,
+                                            std::size_t transitions) {
+  return std::make_unique<SummedOnly>(model, sums, transitions);
+}
+
+Eigen::MatrixXd precision_of_sums(const SeriesSums& sums, std::size_t transitions) {
+  Eigen::MatrixXd lambda = map(sums.at("precision_sum").view());
   lambda.diagonal().array() -= static_cast<double>(transitions) - 1;
   return lambda;
-}
-
-std::unique_ptr<LocalScores> state_scores(const model::ScoreModel& model, const SeriesState& state) {
-  return std::make_unique<StateScores>(model, state);
 }
 
 std::unique_ptr<LocalScores> network_scores(const model::ScoreModel& model, const ObservedSeries& series) {

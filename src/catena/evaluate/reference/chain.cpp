@@ -5,14 +5,13 @@
 #include <numeric>
 
 #include "catena/core/check.h"
+#include "catena/sample/mcmc/target.h"
 
 namespace catena::evaluate {
 
 namespace {
 
-double log_prior(std::span<const double> theta) {
-  return -0.5 * std::inner_product(theta.begin(), theta.end(), theta.begin(), 0.0);
-}
+using sample::log_prior;
 
 double sum(const std::vector<double>& terms) { return std::accumulate(terms.begin(), terms.end(), 0.0); }
 

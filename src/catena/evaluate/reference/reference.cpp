@@ -1,5 +1,5 @@
-// A population is tempered from the prior to the posterior (reference_start.h); some of its points become chains
-// (reference_chain.h). A round runs all chains with fixed proposals, learned from the round before it; if its draws are
+// A population is tempered from the prior to the posterior (start.h); some of its points become chains
+// (chain.h). A round runs all chains with fixed proposals, learned from the round before it; if its draws are
 // healthy they are the reference, and if not the round was the warm-up of the next one, which is twice as long and
 // keeps every second of its draws, so that the number of draws stays what it was while their correlation falls.
 //

@@ -20,7 +20,7 @@ namespace catena::evaluate {
 inline constexpr int reference_version = 2;
 
 struct ReferenceSettings {
-  int population = 256;  // the start; see reference_start.h
+  int population = 256;  // the start; see start.h
   int moves = 4;
   int chains = 32;
   int round = 512;  // draws kept of each chain in a round

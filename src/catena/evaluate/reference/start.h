@@ -1,6 +1,5 @@
-/// Where the chains of a reference start: a population carried from the prior to the posterior through tempered
-/// targets prior × likelihood^β, 0 = β_0 < β_1 < … = 1, reweighted, resampled and moved at each (Del Moral et al. 2006,
-/// docs/refs.bib: delmoral2006). It begins spread over the whole prior, so it finds separate modes.
+/// Where the chains of a reference start: a population of states (θ, u) carried from the prior to the posterior by
+/// tempered sequential Monte Carlo (sample/mcmc/start/tempered_smc.h).
 #pragma once
 
 #include <vector>

@@ -1,12 +1,12 @@
 // A neural spline flow: each layer shifts and scales, w_i = e^(l_i) v_i − b_i, and bends the result by a monotone
-// rational-quadratic spline (nn/rational_quadratic.h). Without the first the bins would have to find a transition whose
-// noise is a thousandth of the spread of all increments.
+// rational-quadratic spline (nn/kernels/rational_quadratic.h). Without the first the bins would have to find a
+// transition whose noise is a thousandth of the spread of all increments.
 
 #include <cmath>
 
 #include "catena/model/density/flow.h"
+#include "catena/nn/kernels/rational_quadratic.h"
 #include "catena/nn/layers.h"
-#include "catena/nn/rational_quadratic.h"
 
 namespace catena::model {
 namespace {
@@ -32,7 +32,7 @@ FlowTransform::Transformed record_spline(nn::Graph& graph, const DensitySettings
   const nn::Value w =
       nn::subtract(graph, nn::multiply(graph, graph.apply("exp", {logs}), v), nn::concatenate(graph, std::move(b)));
   const nn::Value bent = graph.apply("rational_quadratic", {nn::concatenate(graph, std::move(raw)), w}, {},
-                                     {static_cast<double>(settings.bins), spline_bound});
+                                     {{"bins", settings.bins}, {"bound", spline_bound}});
   return {nn::slice(graph, bent, 0, n), nn::add(graph, logs, nn::slice(graph, bent, n, 2 * n))};
 }
 

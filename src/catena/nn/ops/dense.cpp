@@ -1,9 +1,8 @@
-// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Dense layers: y = W x + b.  ∂L/∂x = Wᵀ g,  ∂L/∂W = Σ_lanes g xᵀ,  ∂L/∂b = Σ_lanes g.
 
 #include <algorithm>
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn::ops {
@@ -13,9 +12,10 @@ namespace {
 void dense_shape(ShapeCall& call) {
   expect("dense", call, 1, call.parameters.size() == 1 ? 1 : 2);
   const ParameterInfo* weights = call.parameters[0];
-  expect_shape("dense", weights, weights->rows, call.inputs[0]->features);
-  if (call.parameters.size() == 2) expect_shape("dense", call.parameters[1], weights->rows, 1);
-  call.features = weights->rows;
+  expect_parameter("dense", weights, weights->rows, call.inputs[0]->features());
+  if (call.parameters.size() == 2) expect_parameter("dense", call.parameters[1], weights->rows, 1);
+  call.shape = weights->rows;
+  call.flops = product_flops(*weights);
 }
 
 void dense_forward(const ForwardCall& call) {
@@ -46,11 +46,12 @@ void dense_tangent(const TangentCall& call) {
 void masked_shape(ShapeCall& call) {
   expect("masked_dense", call, 1, 3);
   const ParameterInfo* weights = call.parameters[0];
-  expect_shape("masked_dense", weights, weights->rows, call.inputs[0]->features);
-  expect_shape("masked_dense", call.parameters[1], weights->rows, weights->cols);
-  expect_shape("masked_dense", call.parameters[2], weights->rows, 1);
+  expect_parameter("masked_dense", weights, weights->rows, call.inputs[0]->features());
+  expect_parameter("masked_dense", call.parameters[1], weights->rows, weights->cols);
+  expect_parameter("masked_dense", call.parameters[2], weights->rows, 1);
   check::that(!call.parameters[1]->trainable, "masked_dense", "the mask", "trainable", "a constant");
-  call.features = weights->rows;
+  call.shape = weights->rows;
+  call.flops = product_flops(*weights);
   call.scratch = weights->size();
 }
 

@@ -1,7 +1,6 @@
-// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Sums, products and scalings, element by element.
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn::ops {
@@ -12,8 +11,8 @@ namespace {
 
 void bias_shape(ShapeCall& call) {
   expect("bias", call, 1, 1);
-  expect_shape("bias", call.parameters[0], call.inputs[0]->features, 1);
-  call.features = call.inputs[0]->features;
+  expect_parameter("bias", call.parameters[0], call.inputs[0]->features(), 1);
+  call.shape = call.inputs[0]->shape;
 }
 void bias_forward(const ForwardCall& call) { kernels::add_bias(call.inputs[0], call.parameters[0], call.output); }
 void bias_reverse(const ReverseCall& call) {
@@ -24,21 +23,21 @@ void bias_reverse(const ReverseCall& call) {
 }
 void bias_tangent(const TangentCall& call) { kernels::scale(1, call.input_tangents[0], call.output_tangent, false); }
 
-// z = x + c y; the constant c is the attribute
+// z = x + c y; c is the attribute `factor`
 
 void add_shape(ShapeCall& call) {
   expect("add", call, 2, 0);
-  check::equal("add", "the number of attributes", call.attributes.size(), std::size_t{1});
-  expect_features("add", call.inputs[1], call.inputs[0]->features);
-  call.features = call.inputs[0]->features;
+  expect_shape("add", call.inputs[1], call.inputs[0]->shape);
+  call.resolved.set(static_cast<float>(call.attributes.at("factor")));
+  call.shape = call.inputs[0]->shape;
 }
-float constant(const Attributes& attributes) { return static_cast<float>(attributes[0]); }
+float factor(const Operands& call) { return call.resolved.as<float>(); }
 
 void add_forward(const ForwardCall& call) {
-  kernels::add_scaled(call.inputs[0], constant(call.attributes), call.inputs[1], call.output);
+  kernels::add_scaled(call.inputs[0], factor(call), call.inputs[1], call.output);
 }
 void add_reverse(const ReverseCall& call) {
-  const float factors[2] = {1, constant(call.attributes)};
+  const float factors[2] = {1, factor(call)};
   for (std::size_t i = 0; i < 2; ++i) {
     if (call.input_gradients[i].data != nullptr) {
       kernels::scale(factors[i], call.output_gradient, call.input_gradients[i], call.accumulate[i]);
@@ -46,7 +45,7 @@ void add_reverse(const ReverseCall& call) {
   }
 }
 void add_tangent(const TangentCall& call) {
-  const float factors[2] = {1, constant(call.attributes)};
+  const float factors[2] = {1, factor(call)};
   bool accumulate = false;
   for (std::size_t i = 0; i < 2; ++i) {
     if (call.input_tangents[i].data == nullptr) continue;
@@ -59,8 +58,8 @@ void add_tangent(const TangentCall& call) {
 
 void multiply_shape(ShapeCall& call) {
   expect("multiply", call, 2, 0);
-  expect_features("multiply", call.inputs[1], call.inputs[0]->features);
-  call.features = call.inputs[0]->features;
+  expect_shape("multiply", call.inputs[1], call.inputs[0]->shape);
+  call.shape = call.inputs[0]->shape;
 }
 void multiply_forward(const ForwardCall& call) {
   kernels::multiply(call.inputs[0], call.inputs[1], call.output, false);
@@ -81,21 +80,19 @@ void multiply_tangent(const TangentCall& call) {
   }
 }
 
-// y = c x; the constant c is the attribute
+// y = c x; c is the attribute `factor`
 
 void scale_shape(ShapeCall& call) {
   expect("scale", call, 1, 0);
-  check::equal("scale", "the number of attributes", call.attributes.size(), std::size_t{1});
-  call.features = call.inputs[0]->features;
+  call.resolved.set(static_cast<float>(call.attributes.at("factor")));
+  call.shape = call.inputs[0]->shape;
 }
-void scale_forward(const ForwardCall& call) {
-  kernels::scale(constant(call.attributes), call.inputs[0], call.output, false);
-}
+void scale_forward(const ForwardCall& call) { kernels::scale(factor(call), call.inputs[0], call.output, false); }
 void scale_reverse(const ReverseCall& call) {
-  kernels::scale(constant(call.attributes), call.output_gradient, call.input_gradients[0], call.accumulate[0]);
+  kernels::scale(factor(call), call.output_gradient, call.input_gradients[0], call.accumulate[0]);
 }
 void scale_tangent(const TangentCall& call) {
-  kernels::scale(constant(call.attributes), call.input_tangents[0], call.output_tangent, false);
+  kernels::scale(factor(call), call.input_tangents[0], call.output_tangent, false);
 }
 
 // z = s x, where s is one number per lane
@@ -103,7 +100,7 @@ void scale_tangent(const TangentCall& call) {
 void scale_lanes_shape(ShapeCall& call) {
   expect("scale_lanes", call, 2, 0);
   expect_features("scale_lanes", call.inputs[0], 1);
-  call.features = call.inputs[1]->features;
+  call.shape = call.inputs[1]->shape;
 }
 void scale_lanes_forward(const ForwardCall& call) {
   kernels::scale_lanes(call.inputs[0], call.inputs[1], call.output, false);
@@ -130,11 +127,11 @@ void scale_lanes_tangent(const TangentCall& call) {
 }  // namespace
 
 Operation bias() { return {"bias", "y_f = x_f + b_f", bias_shape, bias_forward, bias_reverse, bias_tangent}; }
-Operation add() { return {"add", "z = x + c y", add_shape, add_forward, add_reverse, add_tangent}; }
+Operation add() { return {"add", "z = x + c y", add_shape, add_forward, add_reverse, add_tangent, {"factor"}}; }
 Operation multiply() {
   return {"multiply", "z = x ∘ y", multiply_shape, multiply_forward, multiply_reverse, multiply_tangent};
 }
-Operation scale() { return {"scale", "y = c x", scale_shape, scale_forward, scale_reverse, scale_tangent}; }
+Operation scale() { return {"scale", "y = c x", scale_shape, scale_forward, scale_reverse, scale_tangent, {"factor"}}; }
 Operation scale_lanes() {
   return {"scale_lanes",       "z_fl = s_l x_fl",   scale_lanes_shape,
           scale_lanes_forward, scale_lanes_reverse, scale_lanes_tangent};

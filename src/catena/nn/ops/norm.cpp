@@ -1,29 +1,29 @@
-// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Layer normalisation over the features of each lane: y = γ x̂ + β.
 
 #include "catena/nn/ops/norm.h"
 
-#include "catena/nn/norm_kernels.h"
+#include "catena/nn/kernels/norm_kernels.h"
 
 namespace catena::nn::ops {
 
 namespace {
 
-void shape(ShapeCall& call) {
+void layer_norm_shape(ShapeCall& call) {
   expect("layer_norm", call, 1, 2);
-  call.features = call.inputs[0]->features;
-  for (std::size_t p = 0; p < 2; ++p) expect_shape("layer_norm", call.parameters[p], call.features, 1);
-  call.saved_features = NormSaved<float>::features(call.features, false);
-  call.scratch = kernels::norm_partial_floats(call.features);
+  call.shape = call.inputs[0]->shape;
+  const std::size_t features = call.shape.size();
+  for (std::size_t p = 0; p < 2; ++p) expect_parameter("layer_norm", call.parameters[p], features, 1);
+  call.saved_features = NormSaved<float>::features(features, false);
+  call.scratch = kernels::norm_partial_floats(features);
 }
 
-void forward(const ForwardCall& call) {
+void layer_norm_forward(const ForwardCall& call) {
   const NormSaved<float> saved(call.derivatives ? call.saved : Block(), call.output.features);
   kernels::normalise({call.inputs[0], call.parameters[0], call.parameters[1], norm_epsilon, call.output,
                       saved.normalised, saved.inverse_deviation});
 }
 
-void reverse(const ReverseCall& call) {
+void layer_norm_reverse(const ReverseCall& call) {
   const NormSaved<const float> saved(call.saved, call.output.features);
   const kernels::NormSums sums(call.scratch, call.output.features);
   kernels::normalise_reverse({call.output_gradient,
@@ -41,7 +41,7 @@ void reverse(const ReverseCall& call) {
   kernels::add_norm_sums(sums, nullptr, cleared_gradient(call, 0), cleared_gradient(call, 1));
 }
 
-void tangent(const TangentCall& call) {
+void layer_norm_tangent(const TangentCall& call) {
   const NormSaved<const float> saved(call.saved, call.output.features);
   kernels::normalise_tangent({}, saved.normalised, saved.inverse_deviation, call.parameters[0], call.input_tangents[0],
                              {}, {}, call.output_tangent);
@@ -50,7 +50,9 @@ void tangent(const TangentCall& call) {
 }  // namespace
 
 Operation layer_norm() {
-  return {"layer_norm", "y = γ (x − mean)/√(variance + ε) + β", shape, forward, reverse, tangent};
+  return {"layer_norm",       "y = γ (x − mean)/√(variance + ε) + β",
+          layer_norm_shape,   layer_norm_forward,
+          layer_norm_reverse, layer_norm_tangent};
 }
 
 }  // namespace catena::nn::ops

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "catena/core/check.h"
+#include "catena/nn/kernels/products.h"
 #include "catena/nn/operation.h"
-#include "catena/nn/products.h"
 
 namespace catena::nn::ops {
 
@@ -23,6 +23,7 @@ Operation silu();
 Operation tanh();
 Operation sigmoid();
 Operation softplus();
+Operation relu();
 Operation exp();
 Operation log();
 Operation layer_norm();
@@ -38,6 +39,10 @@ Operation rational_quadratic();
 Operation sum_groups();
 Operation repeat();
 Operation fourier();
+Operation conv2d();
+Operation group_norm();
+Operation gru();
+Operation sum_places();
 
 /// Checks the numbers of operands and that all inputs agree along the lanes, which the result then has too.
 inline void expect(std::string_view operation, ShapeCall& call, std::size_t inputs, std::size_t parameters) {
@@ -50,11 +55,15 @@ inline void expect(std::string_view operation, ShapeCall& call, std::size_t inpu
 }
 
 inline void expect_features(std::string_view operation, const Node* input, std::size_t features) {
-  check::equal(operation, "an input's number of features", input->features, features);
+  check::equal(operation, "an input's number of features", input->features(), features);
 }
 
-inline void expect_shape(std::string_view operation, const ParameterInfo* parameter, std::size_t rows,
-                         std::size_t cols) {
+inline void expect_shape(std::string_view operation, const Node* input, const Shape& shape) {
+  if (input->shape != shape) check::fail(operation, "an input's shape", to_string(input->shape), to_string(shape));
+}
+
+inline void expect_parameter(std::string_view operation, const ParameterInfo* parameter, std::size_t rows,
+                             std::size_t cols) {
   check::equal(operation, parameter->name + ".rows", parameter->rows, rows);
   check::equal(operation, parameter->name + ".cols", parameter->cols, cols);
 }
@@ -64,6 +73,9 @@ template <class T>
 BasicBlock<T> rows(BasicBlock<T> block, std::size_t begin, std::size_t count) {
   return block.slice_features(begin, begin + count);
 }
+
+/// Floating-point operations of the product with a matrix of weights.
+inline double product_flops(const ParameterInfo& info) { return 2.0 * static_cast<double>(info.size()); }
 
 /// A dense layer's matrix as it is stored, and turned around.
 inline kernels::Coefficients matrix(const float* weights, const ParameterInfo& info) {

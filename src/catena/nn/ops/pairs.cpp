@@ -1,16 +1,15 @@
-// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Pairs of lanes: every sample of a block with others of the same block, for losses that contrast what belongs together
 // with what does not; and lanes that belong together as features.
 //
-//   lane_pairs    y_sl = Σ_k u_k,(l+s) v_kl, lanes counted modulo their number L, s < `attribute`. Row 0 is lane_dot.
+//   lane_pairs    y_sl = Σ_k u_k,(l+s) v_kl, lanes counted modulo their number L, s < `pairs`. Row 0 is lane_dot.
 //                 A block with L ≤ s has no such pair; its y is −10⁴, the logarithm of nothing.
-//   unfold_lanes  y_sg = x_0,(gS+s): the S = `attribute` lanes of group g become features
+//   unfold_lanes  y_sg = x_0,(gS+s): the S = `group` lanes of group g become features
 //
 // All pairs are a matrix product, 16 lanes of v against all of u at a time: P_il = Σ_k v_ki u_kl, y_si = P_i,(i+s).
 
 #include <algorithm>
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn::ops {
@@ -22,13 +21,12 @@ constexpr float impossible = -1e4F;
 
 void pairs_shape(ShapeCall& call) {
   expect("lane_pairs", call, 2, 0);
-  check::equal("lane_pairs", "the number of attributes", call.attributes.size(), std::size_t{1});
-  check::at_least("lane_pairs", "the number of pairs", call.attributes[0], 1.0);
-  expect_features("lane_pairs", call.inputs[1], call.inputs[0]->features);
+  check::at_least("lane_pairs", "pairs", call.attributes.at("pairs"), 1.0);
+  expect_features("lane_pairs", call.inputs[1], call.inputs[0]->features());
   check::equal("lane_pairs", "the input's lanes per value", call.inputs[0]->lanes.group, std::size_t{1});
-  call.features = static_cast<std::size_t>(call.attributes[0]);
-  call.scratch_features = chunk;                    // P, or its gradient
-  call.scratch = chunk * call.inputs[0]->features;  // ∂L/∂v of a chunk, turned around
+  call.shape = call.attributes.size_at("pairs");
+  call.scratch_features = chunk;                      // P, or its gradient
+  call.scratch = chunk * call.inputs[0]->features();  // ∂L/∂v of a chunk, turned around
 }
 
 /// Columns [first, first + count) of a block as the rows of a matrix.
@@ -122,12 +120,11 @@ void pairs_tangent(const TangentCall& call) {
 
 void unfold_shape(ShapeCall& call) {
   expect("unfold_lanes", call, 1, 0);
-  check::equal("unfold_lanes", "the number of attributes", call.attributes.size(), std::size_t{1});
-  check::at_least("unfold_lanes", "the group", call.attributes[0], 2.0);
+  check::at_least("unfold_lanes", "group", call.attributes.at("group"), 2.0);
   check::equal("unfold_lanes", "the input's lanes per value", call.inputs[0]->lanes.group, std::size_t{1});
   expect_features("unfold_lanes", call.inputs[0], 1);
-  call.features = static_cast<std::size_t>(call.attributes[0]);
-  call.lanes = Lanes::grouped(call.features);
+  call.shape = call.attributes.size_at("group");
+  call.lanes = Lanes::grouped(call.shape.size());
 }
 
 /// Calls body(feature, group, lane) for every lane; a last group that is not whole has fewer.
@@ -153,10 +150,11 @@ void unfold_tangent(const TangentCall& call) { unfold(call.input_tangents[0], ca
 }  // namespace
 
 Operation lane_pairs() {
-  return {"lane_pairs", "y_sl = Σ_k u_k,(l+s) v_kl", pairs_shape, pairs_forward, pairs_reverse, pairs_tangent};
+  return {"lane_pairs", "y_sl = Σ_k u_k,(l+s) v_kl", pairs_shape, pairs_forward, pairs_reverse, pairs_tangent,
+          {"pairs"}};
 }
 Operation unfold_lanes() {
-  return {"unfold_lanes", "y_sg = x_0,(gS+s)", unfold_shape, unfold_forward, unfold_reverse, unfold_tangent};
+  return {"unfold_lanes", "y_sg = x_0,(gS+s)", unfold_shape, unfold_forward, unfold_reverse, unfold_tangent, {"group"}};
 }
 
 }  // namespace catena::nn::ops

@@ -1,7 +1,6 @@
-// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Products within each lane: dot products and matrix–vector products whose matrix differs from lane to lane.
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn::ops {
@@ -12,8 +11,8 @@ namespace {
 
 void dot_shape(ShapeCall& call) {
   expect("lane_dot", call, 2, 0);
-  expect_features("lane_dot", call.inputs[1], call.inputs[0]->features);
-  call.features = 1;
+  expect_features("lane_dot", call.inputs[1], call.inputs[0]->features());
+  call.shape = 1;
 }
 void dot_forward(const ForwardCall& call) { kernels::dot_features(call.inputs[0], call.inputs[1], call.output, false); }
 void dot_reverse(const ReverseCall& call) {
@@ -36,10 +35,10 @@ void dot_tangent(const TangentCall& call) {
 
 void matvec_shape(ShapeCall& call) {
   expect("lane_matvec", call, 2, 0);
-  const std::size_t cols = call.inputs[1]->features;
-  check::that(call.inputs[0]->features % cols == 0, "lane_matvec", "the matrix's number of features",
-              call.inputs[0]->features, fmt::format("a multiple of {}, the vector's", cols));
-  call.features = call.inputs[0]->features / cols;
+  const std::size_t cols = call.inputs[1]->features();
+  check::that(call.inputs[0]->features() % cols == 0, "lane_matvec", "the matrix's number of features",
+              call.inputs[0]->features(), fmt::format("a multiple of {}, the vector's", cols));
+  call.shape = call.inputs[0]->features() / cols;
 }
 void matvec_forward(const ForwardCall& call) {
   const std::size_t cols = call.inputs[1].features;

@@ -1,12 +1,13 @@
-// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Monotone splines, coordinate by coordinate: inputs are n·(3K − 1) raw parameters (coordinate by coordinate) and v;
-// outputs f(v) and then log f'(v). Attributes: K and the bound B. The forward pass keeps the partial derivatives of
-// both outputs, so that reverse and tangent are sums of products: K + 1 dual directions would cost more than the closed
-// chain rule below, which goes through the six numbers that describe a bin.
+// outputs f(v) and then log f'(v). Attributes: `bins`, K, and `bound`, B. The forward pass keeps the partial
+// derivatives of both outputs, so that reverse and tangent are sums of products: K + 1 dual directions would cost more
+// than the closed chain rule below, which goes through the six numbers that describe a bin.
 
-#include "catena/nn/rational_quadratic.h"
+#include "catena/nn/kernels/rational_quadratic.h"
 
 #include <array>
+#include <memory>
+#include <span>
 
 #include "catena/nn/ops/ops.h"
 
@@ -43,28 +44,55 @@ struct Dual {
   friend Dual log(const Dual& x) { return chain(std::log(x.value), 1 / x.value, x, 0, x); }
 };
 
-std::size_t bins_of(const Attributes& attributes) { return static_cast<std::size_t>(attributes[0]); }
+struct SplineSettings {
+  std::size_t bins;
+  double bound;
 
-void shape(ShapeCall& call) {
+  std::size_t parameters() const { return spline::parameter_count(bins); }
+  std::size_t partials() const { return 2 * (parameters() + 1); }
+};
+
+/// What one evaluation needs, in the scratch memory of the operation: a lane's parameters, knots, partial derivatives.
+struct SplineMemory {
+  double *knots, *partials;
+  float* parameters;
+
+  static std::size_t doubles(const SplineSettings& s) { return spline::knot_count(s.bins) + s.partials(); }
+  static std::size_t floats(const SplineSettings& s) { return 2 * doubles(s) + s.parameters(); }
+  SplineMemory(const SplineSettings& s, float* scratch) : knots(reinterpret_cast<double*>(scratch)) {
+    static_assert(sizeof(double) == 2 * sizeof(float));
+    std::uninitialized_fill_n(knots, doubles(s), 0.0);  // from here on, doubles live there
+    partials = knots + spline::knot_count(s.bins);
+    parameters = scratch + 2 * doubles(s);
+  }
+};
+
+void spline_shape(ShapeCall& call) {
   expect("rational_quadratic", call, 2, 0);
-  check::equal("rational_quadratic", "the number of attributes", call.attributes.size(), std::size_t{2});
-  check::at_least("rational_quadratic", "the number of bins", call.attributes[0], 2.0);
-  const std::size_t n = call.inputs[1]->features, each = spline::parameter_count(bins_of(call.attributes));
+  check::at_least("rational_quadratic", "bins", call.attributes.at("bins"), 2.0);
+  check::positive("rational_quadratic", "bound", call.attributes.at("bound"));
+  const SplineSettings settings{call.attributes.size_at("bins"), call.attributes.at("bound")};
+  call.resolved.set(settings);
+  const std::size_t n = call.inputs[1]->features(), each = settings.parameters();
   expect_features("rational_quadratic", call.inputs[0], n * each);
-  call.features = 2 * n;
+  call.shape = 2 * n;
+  call.scratch = SplineMemory::floats(settings);
   call.saved_features = 2 * n * (each + 1);  // for each coordinate: ∂f, then ∂log f', each by parameters and v
 }
 
 /// f(v), log f'(v) and, in `partial` unless null, their partial derivatives: by the parameters and v, first of f.
-std::pair<double, double> evaluate(std::size_t bins, double bound, const float* parameters, double v, double* partial) {
-  const std::size_t each = spline::parameter_count(bins);
+std::pair<double, double> evaluate_spline(const SplineSettings& settings, const SplineMemory& memory, double v,
+                                          double* partial) {
+  const auto [bins, bound] = settings;
+  const std::size_t each = settings.parameters();
   if (partial != nullptr) std::fill_n(partial, 2 * (each + 1), 0.0);
   if (!(std::abs(v) < bound)) {
     if (partial != nullptr) partial[each] = 1;
     return {v, 0.0};
   }
-  const auto parameter = [&](std::size_t i) { return static_cast<double>(parameters[i]); };
-  const spline::Knots<double> knots = spline::knots<double>(bins, bound, parameter);
+  const auto parameter = [&](std::size_t i) { return static_cast<double>(memory.parameters[i]); };
+  const spline::KnotsView<double> knots(bins, memory.knots);
+  spline::fill_knots(bound, parameter, knots);
   const std::size_t k = spline::find_bin(knots.x, [&](double x) { return v < x; });
   const spline::Bin<double> bin = spline::bin(knots, k);
   if (partial == nullptr) return spline::evaluate(bin, v);
@@ -81,7 +109,7 @@ std::pair<double, double> evaluate(std::size_t bins, double bound, const float* 
     // With shares p_j = softmax: w = 2B(least + spread p_k), x = −B + 2B Σ_{j<k} (least + spread p_j), and
     // ∂p_i/∂r_j = p_i (δ_ij − p_j).
     for (std::size_t side = 0; side < 2; ++side) {
-      const std::vector<double>& at = side == 0 ? knots.x : knots.y;
+      const std::span<const double> at = side == 0 ? knots.x : knots.y;
       const double by_start = d[2 * side], by_size = d[2 * side + 1];
       const auto share = [&](std::size_t j) {
         return ((at[j + 1] - at[j]) / (2 * bound) - spline::least_share) / spread;
@@ -102,27 +130,27 @@ std::pair<double, double> evaluate(std::size_t bins, double bound, const float* 
   return {value.value, log_slope.value};
 }
 
-void forward(const ForwardCall& call) {
-  const std::size_t bins = bins_of(call.attributes), each = spline::parameter_count(bins);
-  const std::size_t n = call.inputs[1].features;
-  std::vector<float> parameters(each);
-  std::vector<double> partial(call.derivatives ? 2 * (each + 1) : 0);
+void spline_forward(const ForwardCall& call) {
+  const auto& settings = call.resolved.as<SplineSettings>();
+  const SplineMemory memory(settings, call.scratch);
+  const std::size_t n = call.inputs[1].features, each = settings.parameters();
+  const std::size_t partials = call.derivatives ? settings.partials() : 0;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t l = 0; l < call.output.lanes; ++l) {
-      for (std::size_t p = 0; p < each; ++p) parameters[p] = call.inputs[0](i * each + p, l);
-      const auto [value, log_slope] = evaluate(bins, call.attributes[1], parameters.data(), call.inputs[1](i, l),
-                                               call.derivatives ? partial.data() : nullptr);
+      for (std::size_t p = 0; p < each; ++p) memory.parameters[p] = call.inputs[0](i * each + p, l);
+      const auto [value, log_slope] =
+          evaluate_spline(settings, memory, call.inputs[1](i, l), call.derivatives ? memory.partials : nullptr);
       call.output(i, l) = static_cast<float>(value);
       call.output(n + i, l) = static_cast<float>(log_slope);
-      for (std::size_t p = 0; p < partial.size(); ++p) {
-        call.saved(i * partial.size() + p, l) = static_cast<float>(partial[p]);
+      for (std::size_t p = 0; p < partials; ++p) {
+        call.saved(i * partials + p, l) = static_cast<float>(memory.partials[p]);
       }
     }
   }
 }
 
-void reverse(const ReverseCall& call) {
-  const std::size_t each = spline::parameter_count(bins_of(call.attributes)), n = call.inputs[1].features;
+void spline_reverse(const ReverseCall& call) {
+  const std::size_t each = call.resolved.as<SplineSettings>().parameters(), n = call.inputs[1].features;
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t p = 0; p <= each; ++p) {
       const Block gradient = call.input_gradients[p < each ? 0 : 1];
@@ -140,8 +168,8 @@ void reverse(const ReverseCall& call) {
   }
 }
 
-void tangent(const TangentCall& call) {
-  const std::size_t each = spline::parameter_count(bins_of(call.attributes)), n = call.inputs[1].features;
+void spline_tangent(const TangentCall& call) {
+  const std::size_t each = call.resolved.as<SplineSettings>().parameters(), n = call.inputs[1].features;
   zero(call.output_tangent);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t p = 0; p <= each; ++p) {
@@ -160,7 +188,10 @@ void tangent(const TangentCall& call) {
 }  // namespace
 
 Operation rational_quadratic() {
-  return {"rational_quadratic", "y = (f(v), log f'(v)), f a monotone spline", shape, forward, reverse, tangent};
+  return {"rational_quadratic", "y = (f(v), log f'(v)), f a monotone spline",
+          spline_shape,         spline_forward,
+          spline_reverse,       spline_tangent,
+          {"bins", "bound"}};
 }
 
 }  // namespace catena::nn::ops

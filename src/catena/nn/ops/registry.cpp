@@ -1,4 +1,3 @@
-// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn {
@@ -19,6 +18,7 @@ const Registry<Operation>& operations() {
                                                              ops::tanh(),
                                                              ops::sigmoid(),
                                                              ops::softplus(),
+                                                             ops::relu(),
                                                              ops::exp(),
                                                              ops::log(),
                                                              ops::layer_norm(),
@@ -33,6 +33,10 @@ const Registry<Operation>& operations() {
                                                              ops::fourier(),
                                                              ops::logsumexp_features(),
                                                              ops::rational_quadratic(),
+                                                             ops::conv2d(),
+                                                             ops::group_norm(),
+                                                             ops::gru(),
+                                                             ops::sum_places(),
                                                          });
   return registry;
 }

@@ -1,4 +1,3 @@
-// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // A residual layer: y = γ x̂ + β with x̂ = (r − mean)/√(variance + ε), r = gelu(u) + h, u = W h + b + e. Inputs h, e;
 // parameters W, b, γ, β. One operation, because a residual network spends its time here: u is worked on while it is in
 // the first cache, a few lanes at a time, and is not kept.
@@ -7,8 +6,8 @@
 
 #include <algorithm>
 
-#include "catena/nn/kernels.h"
-#include "catena/nn/norm_kernels.h"
+#include "catena/nn/kernels/kernels.h"
+#include "catena/nn/kernels/norm_kernels.h"
 #include "catena/nn/ops/norm.h"
 #include "catena/nn/ops/ops.h"
 
@@ -33,20 +32,21 @@ BasicBlock<T> part(const BasicBlock<T>& block, std::size_t first, std::size_t la
   return {block.data == nullptr ? nullptr : block.data + first, block.features, lanes, block.stride};
 }
 
-void shape(ShapeCall& call) {
+void residual_shape(ShapeCall& call) {
   expect("residual_layer", call, 2, 4);
-  call.features = call.inputs[0]->features;
-  expect_features("residual_layer", call.inputs[1], call.features);
-  expect_shape("residual_layer", call.parameters[0], call.features, call.features);
-  for (std::size_t p = 1; p < 4; ++p) expect_shape("residual_layer", call.parameters[p], call.features, 1);
-  call.saved_features = NormSaved<float>::features(call.features, true);
-  call.scratch = piece_floats(call.features) + kernels::norm_partial_floats(call.features);
-  call.scratch_features = call.features;
-  call.leaves = {1, NormSaved<float>::slope_row(call.features)};
-  call.reverse_in_place = true;  // a lane's ∂L/∂h depends on no other lane's ∂L/∂y
+  call.shape = call.inputs[0]->shape;
+  expect_shape("residual_layer", call.inputs[1], call.shape);
+  const std::size_t features = call.shape.size();
+  expect_parameter("residual_layer", call.parameters[0], features, features);
+  for (std::size_t p = 1; p < 4; ++p) expect_parameter("residual_layer", call.parameters[p], features, 1);
+  call.saved_features = NormSaved<float>::features(features, true);
+  call.scratch = piece_floats(features) + kernels::norm_partial_floats(features);
+  call.scratch_features = features;
+  call.leaves = {1, NormSaved<float>::slope_row(features)};
+  call.flops = product_flops(*call.parameters[0]);
 }
 
-void forward(const ForwardCall& call) {
+void residual_forward(const ForwardCall& call) {
   const kernels::Coefficients w = matrix(call.parameters[0], *call.shapes[0]);
   const NormSaved<float> saved(call.derivatives ? call.saved : Block(), call.output.features);
   for_pieces(call.output.lanes, [&](std::size_t first, std::size_t lanes) {
@@ -62,7 +62,7 @@ void forward(const ForwardCall& call) {
   });
 }
 
-void reverse(const ReverseCall& call) {
+void residual_reverse(const ReverseCall& call) {
   const std::size_t features = call.output.features;
   const kernels::Coefficients wt = transposed(call.parameters[0], *call.shapes[0]);
   const NormSaved<float> saved(call.saved, features);
@@ -85,7 +85,7 @@ void reverse(const ReverseCall& call) {
   kernels::add_norm_sums(sums, cleared_gradient(call, 1), cleared_gradient(call, 2), cleared_gradient(call, 3));
 }
 
-void tangent(const TangentCall& call) {
+void residual_tangent(const TangentCall& call) {
   const NormSaved<const float> saved(call.saved, call.output.features);
   const ConstBlock h = call.input_tangents[0];
   ConstBlock u;
@@ -99,8 +99,16 @@ void tangent(const TangentCall& call) {
 
 }  // namespace
 
+// In place: a lane's ∂L/∂h depends on no other lane's ∂L/∂y.
 Operation residual_layer() {
-  return {"residual_layer", "y = layer_norm(gelu(W h + b + e) + h)", shape, forward, reverse, tangent};
+  return {"residual_layer",
+          "y = layer_norm(gelu(W h + b + e) + h)",
+          residual_shape,
+          residual_forward,
+          residual_reverse,
+          residual_tangent,
+          {},
+          {.reverse_in_place = true}};
 }
 
 }  // namespace catena::nn::ops

@@ -1,7 +1,6 @@
-// Compiled alone, not with its neighbours: every operation has its own shape, forward, reverse and tangent.
 // Concatenation and slicing along the features.
 
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
 
 namespace catena::nn::ops {
@@ -13,7 +12,9 @@ namespace {
 void concatenate_shape(ShapeCall& call) {
   check::at_least("concatenate", "the number of inputs", call.inputs.size(), std::size_t{1});
   expect("concatenate", call, call.inputs.size(), 0);
-  for (const Node* input : call.inputs) call.features += input->features;
+  std::size_t features = 0;
+  for (const Node* input : call.inputs) features += input->features();
+  call.shape = features;
 }
 void concatenate_forward(const ForwardCall& call) {
   std::size_t begin = 0;
@@ -51,37 +52,43 @@ void concatenate_tangent(const TangentCall& call) {
 
 void slice_shape(ShapeCall& call) {
   expect("slice", call, 1, 0);
-  check::equal("slice", "the number of attributes", call.attributes.size(), std::size_t{2});
-  const double begin = call.attributes[0];
-  const double end = call.attributes[1];
-  check::that(begin >= 0 && begin < end && end <= static_cast<double>(call.inputs[0]->features), "slice",
+  const double begin = call.attributes.at("begin");
+  const double end = call.attributes.at("end");
+  check::that(begin >= 0 && begin < end && end <= static_cast<double>(call.inputs[0]->features()), "slice",
               "[begin, end)", fmt::format("[{}, {})", begin, end),
-              fmt::format("within [0, {})", call.inputs[0]->features));
-  call.features = static_cast<std::size_t>(end - begin);
+              fmt::format("within [0, {})", call.inputs[0]->features()));
+  call.shape = static_cast<std::size_t>(end - begin);
+  call.resolved.set(static_cast<std::size_t>(begin));
 }
-std::size_t first(const Attributes& attributes) { return static_cast<std::size_t>(attributes[0]); }
+std::size_t slice_begin(const Operands& call) { return call.resolved.as<std::size_t>(); }
 
 void slice_forward(const ForwardCall& call) {
-  kernels::scale(1, rows(call.inputs[0], first(call.attributes), call.output.features), call.output, false);
+  kernels::scale(1, rows(call.inputs[0], slice_begin(call), call.output.features), call.output, false);
 }
 void slice_reverse(const ReverseCall& call) {
   const Block gradient = call.input_gradients[0];
   if (!call.accumulate[0]) zero(gradient);
-  kernels::scale(1, call.output_gradient, rows(gradient, first(call.attributes), call.output.features), true);
+  kernels::scale(1, call.output_gradient, rows(gradient, slice_begin(call), call.output.features), true);
 }
 void slice_tangent(const TangentCall& call) {
-  kernels::scale(1, rows(call.input_tangents[0], first(call.attributes), call.output.features), call.output_tangent,
-                 false);
+  kernels::scale(1, rows(call.input_tangents[0], slice_begin(call), call.output.features), call.output_tangent, false);
 }
 
 }  // namespace
 
 Operation concatenate() {
-  return {"concatenate",       "y = (x₁, x₂, …)",   concatenate_shape,
-          concatenate_forward, concatenate_reverse, concatenate_tangent};
+  return {"concatenate",
+          "y = (x₁, x₂, …)",
+          concatenate_shape,
+          concatenate_forward,
+          concatenate_reverse,
+          concatenate_tangent,
+          {},
+          {.joins_inputs = true}};
 }
 Operation slice() {
-  return {"slice", "y = (x_begin, …, x_(end−1))", slice_shape, slice_forward, slice_reverse, slice_tangent};
+  return {"slice",         "y = (x_begin, …, x_(end−1))", slice_shape, slice_forward, slice_reverse, slice_tangent,
+          {"begin", "end"}};
 }
 
 }  // namespace catena::nn::ops

@@ -3,7 +3,7 @@
 ///   γ_k = (1/n) Σ_i (x_i − x̄)(x_{i+k} − x̄).
 ///
 /// Chains that mix need a few lags, which are summed one by one; for those that do not, all lags come from one Fourier
-/// transform of each pair of chains (|F x|² is the transform of the autocovariances).
+/// transform of each chain, Eigen's (|F x|² is the transform of the autocovariances).
 #pragma once
 
 #include <cstddef>

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "catena/core/check.h"
@@ -21,6 +22,41 @@
 namespace catena::sample {
 
 namespace {
+
+std::vector<FieldInfo> fields_of(const KernelEntry& entry) {
+  return entry.settings.describe != nullptr ? entry.settings.describe() : std::vector<FieldInfo>();
+}
+
+/// Of `json`, the settings that are the kernel's own.
+nlohmann::json own_part(const KernelEntry& entry, const nlohmann::json& json) {
+  nlohmann::json part = nlohmann::json::object();
+  for (const FieldInfo& field : fields_of(entry)) {
+    if (json.contains(field.name)) part[field.name] = json[field.name];
+  }
+  return part;
+}
+
+/// "auto" moves chains by cloud or delayed, and by tempering if they disagree.
+bool may_use(std::string_view kernel, const KernelEntry& entry) {
+  if (kernel != "auto") return kernel == entry.name;
+  return entry.name == "cloud" || entry.name == "delayed" || entry.name == "tempering";
+}
+
+void check_own(const McmcSettings& settings) {
+  nlohmann::json unknown = settings.own;
+  for (const KernelEntry& entry : kernels()) {
+    const nlohmann::json part = own_part(entry, settings.own);
+    for (const auto& [name, value] : part.items()) {
+      if (!may_use(settings.kernel, entry)) {
+        throw InputError(fmt::format("sample: {} is {}, but is a setting of {}, not of {}", name,
+                                     catena::detail::json_text(value), entry.name, settings.kernel));
+      }
+      unknown.erase(name);
+    }
+    if (!part.empty()) entry.settings.check(part);
+  }
+  check::that(unknown.empty(), "sample", "a kernel's own settings", unknown.dump(), "those of a kernel");
+}
 
 constexpr double worth_keeping = 1.05;  // R-hat below which a round is continued rather than begun anew
 
@@ -178,8 +214,7 @@ class Run {
     kernel_ = entry.make({.dimension = target_.dimension(),
                           .chains = info().chains,
                           .dense = settings_.dense,
-                          .tree_depth = settings_.tree_depth,
-                          .tempered_kernel = settings_.tempered_kernel,
+                          .settings = own_part(entry, settings_.own),
                           .start = &start_,
                           .streams = streams_.child(name)});
     chains_ = Chains{pick(start_.points.back(), info().chains), {}, {}, {}};
@@ -287,17 +322,34 @@ std::vector<std::string> kernel_choices() {
   return names;
 }
 
-std::vector<std::string> tempered_kernel_choices() {
-  std::vector<std::string> names;
+std::vector<FieldInfo> mcmc_fields() {
+  std::vector<FieldInfo> all = describe_fields<McmcSettings>();
+  for (const KernelEntry& entry : kernels()) std::ranges::copy(fields_of(entry), std::back_inserter(all));
+  return all;
+}
+
+McmcSettings mcmc_settings_from(const nlohmann::json& json) {
+  nlohmann::json common = json, own = nlohmann::json::object();
   for (const KernelEntry& entry : kernels()) {
-    if (!entry.needs_gradient && entry.name != "tempering") names.emplace_back(entry.name);
+    const nlohmann::json part = own_part(entry, json);
+    for (const auto& [name, value] : part.items()) common.erase(name);
+    own.update(part);
   }
-  return names;
+  auto settings = from_json<McmcSettings>("sample", common);
+  settings.own = std::move(own);
+  return settings;
+}
+
+nlohmann::json mcmc_settings_json(const McmcSettings& settings) {
+  nlohmann::json json = to_json(settings);
+  json.update(settings.own);
+  return json;
 }
 
 McmcDraws mcmc_sample(const Target& target, std::size_t draws, const McmcSettings& settings, const Streams& streams,
                       const Parallel& parallel, Progress& progress) {
   check_config("sample", settings);
+  check_own(settings);
   check::at_least("sample", "draws", draws, std::size_t{1});
   check::that(settings.population == 0 || settings.population >= 16, "sample", "population", settings.population,
               "0 or at least 16");

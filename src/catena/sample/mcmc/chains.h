@@ -21,8 +21,6 @@ namespace catena::sample {
 
 /// The names of kernels(), and "auto".
 std::vector<std::string> kernel_choices();
-/// Those that can move the chains of parallel tempering: the ones without gradient and without a ladder of their own.
-std::vector<std::string> tempered_kernel_choices();
 
 struct McmcSettings {
   std::string kernel = "auto";
@@ -38,8 +36,7 @@ struct McmcSettings {
   double ess_per_draw = 1;
   double least_ess = 400;
   bool dense = true;
-  int tree_depth = 10;
-  std::string tempered_kernel = "cloud";
+  nlohmann::json own = nlohmann::json::object();  // of the kernel alone, by name (KernelEntry::settings)
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -69,11 +66,14 @@ struct McmcSettings {
     visit(c.ess_per_draw, "ess_per_draw", "effective draws wanted for each draw returned", not_negative());
     visit(c.least_ess, "least_ess", "least bulk and tail effective sample size", not_negative());
     visit(c.dense, "dense", "learn correlations too, not only scales", anything());
-    visit(c.tree_depth, "tree_depth", "nuts: at most 2^this leapfrog steps", between(1, 20));
-    visit(c.tempered_kernel, "tempered_kernel", "tempering: what moves the chains at each temperature",
-          one_of(tempered_kernel_choices()));
   }
 };
+
+/// The fields above, then those of every kernel.
+std::vector<FieldInfo> mcmc_fields();
+/// From and to one object in which the kernel's own settings stand beside the others.
+McmcSettings mcmc_settings_from(const nlohmann::json& json);
+nlohmann::json mcmc_settings_json(const McmcSettings& settings);
 
 struct McmcInfo {
   Outcome outcome = Outcome::ok;    // not_mixed: R-hat or ESS short of what was wanted; diverged: no possible start

@@ -4,50 +4,24 @@
 #include <cmath>
 
 #include "catena/sample/mcmc/kernels/cloud_proposals.h"
-#include "catena/sample/mcmc/kernels/list.h"
 
 namespace catena::sample {
 
+// One file each in kernels/, which says what it does and what it needs.
+KernelEntry slice_kernel();
+KernelEntry random_walk_kernel();
+KernelEntry mala_kernel();
+KernelEntry hmc_kernel();
+KernelEntry nuts_kernel();
+KernelEntry ensemble_kernel();
+KernelEntry cloud_kernel();
+KernelEntry delayed_kernel();
+KernelEntry tempering_kernel();
+
 const Registry<KernelEntry>& kernels() {
   static const Registry<KernelEntry> registry(
-      "kernel",
-      {
-          {.name = "slice",
-           .help = "slice sampling along each axis of the metric, with step-out and shrinkage; the paper's",
-           .handles_funnel = true,
-           .make = make_slice},
-          {.name = "random_walk", .help = "random-walk Metropolis", .make = make_random_walk},
-          {.name = "mala",
-           .help = "Metropolis-adjusted Langevin: one leapfrog step",
-           .needs_gradient = true,
-           .make = make_mala},
-          {.name = "hmc",
-           .help = "Hamiltonian Monte Carlo with jittered length",
-           .needs_gradient = true,
-           .make = make_hmc},
-          {.name = "nuts", .help = "no-U-turn sampler, multinomial", .needs_gradient = true, .make = make_nuts},
-          {.name = "ensemble",
-           .help = "affine-invariant stretches and differences between chains",
-           .crosses_modes = true,
-           .most_dimensions = 10,
-           .least_chains = 8,
-           .make = make_ensemble},
-          {.name = "cloud",
-           .help = "random walks, differences and independent draws learned from warm-up",
-           .crosses_modes = true,
-           .most_dimensions = 20,
-           .make = make_cloud},
-          {.name = "delayed",
-           .help = "what chains on a polynomial fitted to the density propose: few densities, for long series",
-           .crosses_modes = true,
-           .most_dimensions = 20,
-           .warm_up = 16,
-           .make = make_delayed},
-          {.name = "tempering",
-           .help = "parallel tempering from the prior to the target",
-           .crosses_modes = true,
-           .make = make_tempering},
-      });
+      "kernel", {slice_kernel(), random_walk_kernel(), mala_kernel(), hmc_kernel(), nuts_kernel(), ensemble_kernel(),
+                 cloud_kernel(), delayed_kernel(), tempering_kernel()});
   return registry;
 }
 

@@ -1,5 +1,5 @@
-/// Markov-chain kernels by name: each is one file kernel_*.cpp that moves all chains at once, and one line of the list
-/// in kernel.cpp. Every chain has a random stream of its own, so that draws depend on the seed alone.
+/// Markov-chain kernels by name: each is one file of kernels/ that moves all chains at once and returns its entry, and
+/// its name in kernel.cpp. Every chain has a random stream of its own, so that draws depend on the seed alone.
 ///
 /// A kernel leaves the target invariant as long as it is not adapted; warm-up adapts it: after each step a step size,
 /// after each window whatever is learned from the points of that window.
@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "catena/core/array.h"
+#include "catena/core/config.h"
 #include "catena/core/random.h"
 #include "catena/core/registry.h"
 #include "catena/sample/mcmc/kernels/dual_averaging.h"
@@ -81,13 +83,22 @@ class Kernel {
   std::size_t stride_ = 1, skipped_ = 0;
 };
 
+/// Settings that one kernel alone has, as its own list of fields (core/config.h) tells them.
+struct KernelSettings {
+  std::vector<FieldInfo> (*describe)() = nullptr;      // null: it has none
+  void (*check)(const nlohmann::json& own) = nullptr;  // throws InputError
+};
+template <Config C>
+KernelSettings own_settings() {
+  return {describe_fields<C>, [](const nlohmann::json& own) { from_json<C>("sample", own); }};
+}
+
 /// What kernels are made from.
 struct KernelContext {
   std::size_t dimension = 0;
   std::size_t chains = 0;
   bool dense = true;
-  int tree_depth = 10;            // nuts: at most 2^depth leapfrog steps
-  std::string tempered_kernel{};  // tempering: what moves the chains at each temperature
+  nlohmann::json settings = nlohmann::json::object();  // the kernel's own, of which all have defaults
   const Start* start = nullptr;
   Streams streams{0};
 };
@@ -101,6 +112,7 @@ struct KernelEntry {
   std::size_t most_dimensions = 1000;
   std::size_t least_chains = 1;
   int warm_up = 64;  // steps that many chains need to teach it
+  KernelSettings settings{};
   std::function<std::unique_ptr<Kernel>(const KernelContext&)> make;
 };
 

@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include "catena/sample/mcmc/kernel.h"
 #include "catena/sample/mcmc/kernels/cloud_proposals.h"
-#include "catena/sample/mcmc/kernels/list.h"
 
 namespace catena::sample {
 
@@ -52,6 +52,13 @@ class Cloud final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_cloud(const KernelContext& context) { return std::make_unique<Cloud>(context); }
+KernelEntry cloud_kernel() {
+  return {
+      .name = "cloud",
+      .help = "random walks, differences and independent draws learned from warm-up",
+      .crosses_modes = true,
+      .most_dimensions = 20,
+      .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> { return std::make_unique<Cloud>(context); }};
+}
 
 }  // namespace catena::sample

@@ -1,5 +1,5 @@
 /// Proposals of Markov chains that are learned from a cloud of earlier points and stay fixed while the chains run.
-/// Used by the kernel `cloud` and by the chains of exact references (evaluate/reference_chain.h).
+/// Used by the kernel `cloud` and by the chains of exact references (evaluate/reference/chain.h).
 #pragma once
 
 #include <Eigen/Dense>

@@ -12,8 +12,8 @@
 #include <cmath>
 #include <optional>
 
+#include "catena/sample/mcmc/kernel.h"
 #include "catena/sample/mcmc/kernels/cloud_proposals.h"
-#include "catena/sample/mcmc/kernels/list.h"
 #include "catena/sample/mcmc/kernels/surrogate.h"
 
 namespace catena::sample {
@@ -82,6 +82,15 @@ class Delayed final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_delayed(const KernelContext& context) { return std::make_unique<Delayed>(context); }
+KernelEntry delayed_kernel() {
+  return {.name = "delayed",
+          .help = "what chains on a polynomial fitted to the density propose: few densities, for long series",
+          .crosses_modes = true,
+          .most_dimensions = 20,
+          .warm_up = 16,
+          .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> {
+            return std::make_unique<Delayed>(context);
+          }};
+}
 
 }  // namespace catena::sample

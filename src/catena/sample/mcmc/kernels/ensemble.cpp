@@ -8,8 +8,8 @@
 
 #include <cmath>
 
+#include "catena/sample/mcmc/kernel.h"
 #include "catena/sample/mcmc/kernels/cloud_proposals.h"
-#include "catena/sample/mcmc/kernels/list.h"
 
 namespace catena::sample {
 
@@ -76,6 +76,15 @@ class Ensemble final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_ensemble(const KernelContext& context) { return std::make_unique<Ensemble>(context); }
+KernelEntry ensemble_kernel() {
+  return {.name = "ensemble",
+          .help = "affine-invariant stretches and differences between chains",
+          .crosses_modes = true,
+          .most_dimensions = 10,
+          .least_chains = 8,
+          .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> {
+            return std::make_unique<Ensemble>(context);
+          }};
+}
 
 }  // namespace catena::sample

@@ -9,8 +9,8 @@
 #include <limits>
 #include <numbers>
 
+#include "catena/sample/mcmc/kernel.h"
 #include "catena/sample/mcmc/kernels/leapfrog.h"
-#include "catena/sample/mcmc/kernels/list.h"
 
 namespace catena::sample {
 
@@ -89,12 +89,22 @@ class Hmc final : public Kernel {
 
 // Acceptance: 0.574 is best for one step (roberts1998), 0.65 for long ones in high dimension; 0.8 costs little and is
 // safer where the curvature changes (docs/refs.bib: betancourt2014).
-std::unique_ptr<Kernel> make_mala(const KernelContext& context) {
-  return std::make_unique<Hmc>(context, HmcLength{true, 0.574});
+KernelEntry mala_kernel() {
+  return {.name = "mala",
+          .help = "Metropolis-adjusted Langevin: one leapfrog step",
+          .needs_gradient = true,
+          .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> {
+            return std::make_unique<Hmc>(context, HmcLength{true, 0.574});
+          }};
 }
 
-std::unique_ptr<Kernel> make_hmc(const KernelContext& context) {
-  return std::make_unique<Hmc>(context, HmcLength{false, 0.8});
+KernelEntry hmc_kernel() {
+  return {.name = "hmc",
+          .help = "Hamiltonian Monte Carlo with jittered length",
+          .needs_gradient = true,
+          .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> {
+            return std::make_unique<Hmc>(context, HmcLength{false, 0.8});
+          }};
 }
 
 }  // namespace catena::sample

@@ -14,8 +14,8 @@
 #include <limits>
 #include <numeric>
 
+#include "catena/sample/mcmc/kernel.h"
 #include "catena/sample/mcmc/kernels/leapfrog.h"
-#include "catena/sample/mcmc/kernels/list.h"
 
 namespace catena::sample {
 
@@ -55,11 +55,20 @@ struct Choice {
   }
 };
 
+struct NutsSettings {
+  int tree_depth = 10;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.tree_depth, "tree_depth", "nuts: at most 2^this leapfrog steps", between(1, 20));
+  }
+};
+
 class Nuts final : public Kernel {
  public:
   explicit Nuts(const KernelContext& context)
       : Kernel(context.dimension, context.dense, 0.8, 1.2 * std::pow(static_cast<double>(context.dimension), -0.25)),
-        depth_limit_(context.tree_depth),
+        depth_limit_(from_json<NutsSettings>("sample", context.settings).tree_depth),
         trees_(context.chains),
         ends_{PhasePoints(context.chains, context.dimension), PhasePoints(context.chains, context.dimension)},
         moving_(context.chains, context.dimension),
@@ -213,6 +222,13 @@ class Nuts final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_nuts(const KernelContext& context) { return std::make_unique<Nuts>(context); }
+KernelEntry nuts_kernel() {
+  return {
+      .name = "nuts",
+      .help = "no-U-turn sampler, multinomial",
+      .needs_gradient = true,
+      .settings = own_settings<NutsSettings>(),
+      .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> { return std::make_unique<Nuts>(context); }};
+}
 
 }  // namespace catena::sample

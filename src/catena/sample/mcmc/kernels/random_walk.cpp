@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "catena/sample/mcmc/kernel.h"
 #include "catena/sample/mcmc/kernels/cloud_proposals.h"
-#include "catena/sample/mcmc/kernels/list.h"
 
 namespace catena::sample {
 
@@ -42,6 +42,12 @@ class RandomWalk final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_random_walk(const KernelContext& context) { return std::make_unique<RandomWalk>(context); }
+KernelEntry random_walk_kernel() {
+  return {.name = "random_walk",
+          .help = "random-walk Metropolis",
+          .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> {
+            return std::make_unique<RandomWalk>(context);
+          }};
+}
 
 }  // namespace catena::sample

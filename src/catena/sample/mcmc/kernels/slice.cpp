@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "catena/sample/mcmc/kernels/list.h"
+#include "catena/sample/mcmc/kernel.h"
 
 namespace catena::sample {
 
@@ -130,6 +130,12 @@ class Slice final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_slice(const KernelContext& context) { return std::make_unique<Slice>(context); }
+KernelEntry slice_kernel() {
+  return {
+      .name = "slice",
+      .help = "slice sampling along each axis of the metric, with step-out and shrinkage; the paper's",
+      .handles_funnel = true,
+      .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> { return std::make_unique<Slice>(context); }};
+}
 
 }  // namespace catena::sample

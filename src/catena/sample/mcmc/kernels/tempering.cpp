@@ -8,11 +8,30 @@
 #include <cmath>
 
 #include "catena/core/check.h"
-#include "catena/sample/mcmc/kernels/list.h"
+#include "catena/sample/mcmc/kernel.h"
 
 namespace catena::sample {
 
 namespace {
+
+/// What can move the chains at a temperature: the kernels without gradient and without a ladder of their own.
+std::vector<std::string> tempered_kernel_choices() {
+  std::vector<std::string> names;
+  for (const KernelEntry& entry : kernels()) {
+    if (!entry.needs_gradient && entry.name != "tempering") names.emplace_back(entry.name);
+  }
+  return names;
+}
+
+struct TemperingSettings {
+  std::string tempered_kernel = "cloud";
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.tempered_kernel, "tempered_kernel", "tempering: what moves the chains at each temperature",
+          one_of(tempered_kernel_choices()));
+  }
+};
 
 /// A temperature with β > 0.
 struct Rung {
@@ -30,7 +49,9 @@ class Tempering final : public Kernel {
   explicit Tempering(const KernelContext& context)
       : Kernel(context.dimension, context.dense, 0.5, 1),
         context_(context),
+        tempered_kernel_(from_json<TemperingSettings>("sample", context.settings).tempered_kernel),
         betas_(context.start->betas.rbegin(), context.start->betas.rend()) {
+    context_.settings = nlohmann::json::object();  // for the kernels of the rungs, which keep their defaults
     CATENA_ASSERT(betas_.size() >= 2 && betas_.front() == 1 && betas_.back() == 0);
     prior_.z = Matrix(context.chains, context.dimension);
     prior_.log_density.resize(context.chains);
@@ -47,8 +68,7 @@ class Tempering final : public Kernel {
     const std::vector<Matrix>& points = context_.start->points;
     for (std::size_t k = 0; k + 1 < betas_.size(); ++k) {
       const Matrix& population = points[points.size() - 1 - k];
-      Rung rung{
-          TemperedTarget(target, betas_[k]), kernels().at("tempering", context_.tempered_kernel).make(context_), {}};
+      Rung rung{TemperedTarget(target, betas_[k]), kernels().at("tempering", tempered_kernel_).make(context_), {}};
       rung.kernel->learn(population);
       if (k > 0) {
         rung.chains.z = pick(population, chains.size());
@@ -143,6 +163,7 @@ class Tempering final : public Kernel {
   }
 
   KernelContext context_;
+  std::string tempered_kernel_;
   std::vector<double> betas_;  // from 1 down to 0
   std::vector<Rung> rungs_;    // all of them but the prior
   Chains prior_;
@@ -154,6 +175,14 @@ class Tempering final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_tempering(const KernelContext& context) { return std::make_unique<Tempering>(context); }
+KernelEntry tempering_kernel() {
+  return {.name = "tempering",
+          .help = "parallel tempering from the prior to the target",
+          .crosses_modes = true,
+          .settings = own_settings<TemperingSettings>(),
+          .make = [](const KernelContext& context) -> std::unique_ptr<Kernel> {
+            return std::make_unique<Tempering>(context);
+          }};
+}
 
 }  // namespace catena::sample

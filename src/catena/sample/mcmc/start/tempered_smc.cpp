@@ -1,66 +1,83 @@
 #include "catena/sample/mcmc/start/tempered_smc.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "catena/sample/mcmc/kernel.h"
-#include "catena/sample/mcmc/start/resampling.h"
 
 namespace catena::sample {
 
 namespace {
 
-constexpr int most_temperatures = 1000;
+/// Points in z-space that random walks move, with the target prior^(1−β) target^β.
+class WalkingPopulation {
+ public:
+  WalkingPopulation(const Target& target, std::size_t size, int moves, const Streams& streams, Progress& progress)
+      : target_(target),
+        moves_(moves),
+        progress_(progress),
+        chains_{Matrix(size, target.dimension()), std::vector<double>(size), {}, {}},
+        likelihoods_(size),
+        kernel_(kernels().at("start", "random_walk").make({.dimension = target.dimension(), .chains = size})),
+        resampling_(streams.stream("resample")) {
+    for (std::size_t i = 0; i < size; ++i) {
+      chains_.streams.push_back(streams.stream("start", i));
+      chains_.streams[i].fill_normal(chains_.z.row(i));
+    }
+    points_.push_back(chains_.z);
+    target.log_density(chains_.z, chains_.log_density);
+    note_likelihoods(1);
+  }
 
-/// log L = log target − log prior, from a density that is tempered by β.
-void log_likelihoods(const Chains& chains, double beta, std::span<double> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) out[i] = (chains.log_density[i] - log_prior(chains.z.row(i))) / beta;
-}
+  const std::vector<double>& log_likelihoods() const { return likelihoods_; }
+
+  void resample(std::span<const double> weights, double beta, int /*stage*/) {
+    const Matrix before = chains_.z;
+    const auto survivors = sample::resample(weights, resampling_);
+    for (std::size_t i = 0; i < survivors.size(); ++i) {
+      std::ranges::copy(before.row(survivors[i]), chains_.z.row(i).begin());
+      chains_.log_density[i] = beta * likelihoods_[survivors[i]] + log_prior(chains_.z.row(i));
+    }
+  }
+
+  bool move(double beta, int /*stage*/) {
+    const TemperedTarget tempered(target_, beta);
+    for (int move = 0; move < moves_; ++move) {
+      kernel_->learn(chains_.z);
+      kernel_->adapt(chains_, kernel_->step(tempered, chains_));
+      progress_.advance(chains_.size());
+    }
+    note_likelihoods(beta);
+    points_.push_back(chains_.z);
+    return true;
+  }
+
+  std::vector<Matrix>& points() { return points_; }
+
+ private:
+  /// log L = log target − log prior, from a density that is tempered by β.
+  void note_likelihoods(double beta) {
+    for (std::size_t i = 0; i < likelihoods_.size(); ++i) {
+      likelihoods_[i] = (chains_.log_density[i] - log_prior(chains_.z.row(i))) / beta;
+    }
+  }
+
+  const Target& target_;
+  int moves_;
+  Progress& progress_;
+  Chains chains_;
+  std::vector<double> likelihoods_;
+  std::unique_ptr<Kernel> kernel_;
+  Stream resampling_;
+  std::vector<Matrix> points_;  // at each temperature
+};
 
 }  // namespace
 
 Start temper_start(const Target& target, std::size_t population, int moves, const Streams& streams,
                    Progress& progress) {
-  const std::size_t d = target.dimension();
-  Chains chains{Matrix(population, d), std::vector<double>(population), {}, {}};
-  for (std::size_t i = 0; i < population; ++i) {
-    chains.streams.push_back(streams.stream("start", i));
-    chains.streams[i].fill_normal(chains.z.row(i));
-  }
-  Start start{Outcome::ok, {0}, {chains.z}};
-  const auto kernel = kernels().at("start", "random_walk").make({.dimension = d, .chains = population});
-  std::vector<double> likelihoods(population);
-  target.log_density(chains.z, chains.log_density);
-  log_likelihoods(chains, 1, likelihoods);
-  Stream resampling = streams.stream("resample");
+  WalkingPopulation points(target, population, moves, streams, progress);
   progress.start("finding the posterior", "densities", 0);
-  while (start.betas.back() < 1) {
-    const bool any_possible = std::ranges::any_of(likelihoods, [](double value) { return std::isfinite(value); });
-    if (!any_possible || start.betas.size() > most_temperatures) {
-      start.outcome = Outcome::diverged;
-      break;
-    }
-    const double step = next_tempering_step(likelihoods, 1 - start.betas.back());
-    double beta = std::min(1.0, start.betas.back() + step);
-    if (1 - beta < 1e-12) beta = 1;
-    const Matrix before = chains.z;
-    const auto survivors = resample(tempering_weights(likelihoods, step), resampling);
-    for (std::size_t i = 0; i < population; ++i) {
-      std::ranges::copy(before.row(survivors[i]), chains.z.row(i).begin());
-      chains.log_density[i] = beta * likelihoods[survivors[i]] + log_prior(chains.z.row(i));
-    }
-    const TemperedTarget tempered(target, beta);
-    for (int move = 0; move < moves; ++move) {
-      kernel->learn(chains.z);
-      kernel->adapt(chains, kernel->step(tempered, chains));
-      progress.advance(population);
-    }
-    log_likelihoods(chains, beta, likelihoods);
-    start.betas.push_back(beta);
-    start.points.push_back(chains.z);
-  }
+  TemperingResult tempering = temper(points);
   progress.finish();
-  return start;
+  return {tempering.outcome, std::move(tempering.betas), std::move(points.points())};
 }
 
 Matrix pick(const Matrix& population, std::size_t n) {

@@ -1,16 +1,16 @@
-#include "catena/nn/products.h"
+#include "catena/nn/kernels/products.h"
 
 #include <algorithm>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "catena/nn/products.cpp"
+#define HWY_TARGET_INCLUDE "catena/nn/kernels/products.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 
 #include <hwy/highway.h>
 
-#include "catena/nn/register_tile-inl.h"
-#include "catena/nn/sums-inl.h"
+#include "catena/nn/kernels/register_tile-inl.h"
+#include "catena/nn/kernels/sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace catena::nn::HWY_NAMESPACE {
@@ -151,7 +151,8 @@ HWY_NOINLINE void dots_tile(const ConstBlock& g, const ConstBlock& x, float* w, 
 }
 
 /// Columns [first, x.features) of w by dots along the lanes.
-void outer_by_dots(const ConstBlock& g, const ConstBlock& x, std::size_t first, float* w, bool accumulate) {
+void outer_by_dots(const ConstBlock& g, const ConstBlock& x, std::size_t first, float* w, std::size_t step,
+                   bool accumulate) {
   for_even_pieces(x.features - first, tile_vectors, [&](std::size_t column, std::size_t width) {
     const std::size_t k = first + column;
     with_constant<tile_vectors>(static_cast<int>(width), [&](auto c) {
@@ -159,7 +160,7 @@ void outer_by_dots(const ConstBlock& g, const ConstBlock& x, std::size_t first, 
       for_even_pieces(g.features, tile_rows(C), [&](std::size_t i, std::size_t height) {
         with_constant<tile_rows(C)>(static_cast<int>(height), [&](auto r) {
           dots_tile<decltype(r)::value, C>(g.slice_features(i, i + height), x.slice_features(k, k + width),
-                                           w + i * x.features + k, x.features, accumulate);
+                                           w + i * step + k, step, accumulate);
         });
       });
     });
@@ -198,8 +199,8 @@ HWY_INLINE void turn_sixteen_by_four(const float* from, std::size_t stride, floa
   hn::Store(hn::BitCast(d, hn::InterleaveUpper(d64, high01, high23)), d, to + 3 * width);
 }
 
-void OuterProduct(const ConstBlock& g, const ConstBlock& x, float* w, bool accumulate) {
-  if (g.features < turned_least) return outer_by_dots(g, x, 0, w, accumulate);
+void OuterProduct(const ConstBlock& g, const ConstBlock& x, float* w, std::size_t step, bool accumulate) {
+  if (g.features < turned_least) return outer_by_dots(g, x, 0, w, step, accumulate);
   HWY_ALIGN float turned[turned_lanes * turned_vectors * 16];
   const std::size_t vectors = x.features / 16;
   for (std::size_t first = 0; first < g.lanes; first += turned_lanes) {
@@ -211,19 +212,19 @@ void OuterProduct(const ConstBlock& g, const ConstBlock& x, float* w, bool accum
           turn_sixteen_by_four(from + l, x.stride, turned + l * width * 16 + c * 16, width * 16);
       }
       float* to = w + vector * 16;
-      const ColumnCall call{{g.data + first, g.features, lanes, g.stride, 1}, turned,     width * 16, nullptr,
-                            accumulate || first > 0 ? to : nullptr,           x.features, to,         x.features};
+      const ColumnCall call{{g.data + first, g.features, lanes, g.stride, 1}, turned, width * 16, nullptr,
+                            accumulate || first > 0 ? to : nullptr,           step,   to,         step};
       with_constant<turned_vectors>(static_cast<int>(width),
                                     [&](auto c) { multiply_columns<decltype(c)::value>(call); });
     });
   }
-  outer_by_dots(g, x, vectors * 16, w, accumulate);
+  outer_by_dots(g, x, vectors * 16, w, step, accumulate);
 }
 
 #else
 
-void OuterProduct(const ConstBlock& g, const ConstBlock& x, float* w, bool accumulate) {
-  outer_by_dots(g, x, 0, w, accumulate);
+void OuterProduct(const ConstBlock& g, const ConstBlock& x, float* w, std::size_t step, bool accumulate) {
+  outer_by_dots(g, x, 0, w, step, accumulate);
 }
 
 #endif
@@ -241,8 +242,8 @@ namespace kernels {
 void product(const Coefficients& a, const ConstBlock& x, const float* b, const ConstBlock& z, const Block& y) {
   HWY_DYNAMIC_DISPATCH(Product)(a, x, b, z, y);
 }
-void outer_product(const ConstBlock& g, const ConstBlock& x, float* w, bool accumulate) {
-  HWY_DYNAMIC_DISPATCH(OuterProduct)(g, x, w, accumulate);
+void outer_product(const ConstBlock& g, const ConstBlock& x, float* w, std::size_t step, bool accumulate) {
+  HWY_DYNAMIC_DISPATCH(OuterProduct)(g, x, w, step, accumulate);
 }
 
 }  // namespace kernels

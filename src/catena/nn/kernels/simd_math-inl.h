@@ -167,6 +167,14 @@ struct Softplus {
   }
 };
 
+/// max(x, 0), whose slope at 0 is 0
+struct Relu {
+  HWY_INLINE V operator()(V x, V* slope) const {
+    if (slope != nullptr) *slope = hn::IfThenElseZero(hn::Gt(x, splat(0)), splat(1));
+    return hn::Max(x, splat(0));
+  }
+};
+
 struct Exp {
   HWY_INLINE V operator()(V x, V* slope) const {
     const V y = hn::Exp(D(), x);

@@ -11,8 +11,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
+#include <span>
 #include <utility>
-#include <vector>
 
 namespace catena::nn::spline {
 
@@ -39,52 +40,75 @@ std::pair<T, T> evaluate(const Bin<T>& bin, const T& v) {
   return {value, T(2) * log(s) + log(slope) - T(2) * log(denominator)};
 }
 
-/// The knots that raw parameters describe, on [−B, B].
+/// Knots on [−B, B], K + 1 of each, in memory that somebody else owns.
 template <class T>
-struct Knots {
-  std::vector<T> x, y, slope;  // K + 1 each
+struct KnotsView {
+  std::span<T> x, y, slope;
+
+  /// In memory of knot_count(bins).
+  KnotsView(std::size_t bins, T* memory)
+      : x(memory, bins + 1), y(memory + bins + 1, bins + 1), slope(memory + 2 * (bins + 1), bins + 1) {}
+};
+
+constexpr std::size_t knot_count(std::size_t bins) { return 3 * (bins + 1); }
+
+/// Writes the knots that raw parameters describe.
+template <class T, class Get>
+void fill_knots(double bound, const Get& parameter, const KnotsView<T>& knots) {
+  using std::exp;
+  using std::log;
+  const std::size_t bins = knots.x.size() - 1;
+  const double spread = 1 - least_share * static_cast<double>(bins);
+  const auto cumulate = [&](std::size_t first, std::span<T> at) {
+    T total(0);
+    for (std::size_t k = 0; k < bins; ++k) total = total + (at[k + 1] = exp(parameter(first + k)));
+    at[0] = T(-bound);
+    for (std::size_t k = 0; k < bins; ++k) {
+      at[k + 1] = at[k] + T(2 * bound) * (T(least_share) + T(spread) * at[k + 1] / total);
+    }
+  };
+  cumulate(0, knots.x);
+  cumulate(bins, knots.y);
+  knots.slope[0] = T(1);
+  for (std::size_t k = 0; k + 1 < bins; ++k) {
+    knots.slope[k + 1] = T(least_slope) + log(T(1) + exp(parameter(2 * bins + k) + T(slope_offset)));
+  }
+  knots.slope[bins] = T(1);
+}
+
+/// Knots with memory of their own, for callers outside networks.
+template <class T>
+class Knots : public KnotsView<T> {
+ public:
+  explicit Knots(std::size_t bins) : Knots(bins, std::make_unique<T[]>(knot_count(bins))) {}
+
+ private:
+  Knots(std::size_t bins, std::unique_ptr<T[]> memory) : KnotsView<T>(bins, memory.get()), memory_(std::move(memory)) {}
+  std::unique_ptr<T[]> memory_;
 };
 
 template <class T, class Get>
 Knots<T> knots(std::size_t bins, double bound, const Get& parameter) {
-  using std::exp;
-  using std::log;
-  Knots<T> result;
-  const auto cumulate = [&](std::size_t first, std::vector<T>& at) {
-    std::vector<T> share(bins);
-    T total(0);
-    for (std::size_t k = 0; k < bins; ++k) total = total + (share[k] = exp(parameter(first + k)));
-    at.push_back(T(-bound));
-    const double spread = 1 - least_share * static_cast<double>(bins);
-    for (std::size_t k = 0; k < bins; ++k) {
-      at.push_back(at.back() + T(2 * bound) * (T(least_share) + T(spread) * share[k] / total));
-    }
-  };
-  cumulate(0, result.x);
-  cumulate(bins, result.y);
-  result.slope.push_back(T(1));
-  for (std::size_t k = 0; k + 1 < bins; ++k) {
-    result.slope.push_back(T(least_slope) + log(T(1) + exp(parameter(2 * bins + k) + T(slope_offset))));
-  }
-  result.slope.push_back(T(1));
+  Knots<T> result(bins);
+  fill_knots<T>(bound, parameter, result);
   return result;
 }
 
 template <class T>
-Bin<T> bin(const Knots<T>& knots, std::size_t k) {
+Bin<T> bin(const KnotsView<T>& knots, std::size_t k) {
   return {knots.x[k],     knots.x[k + 1] - knots.x[k], knots.y[k], knots.y[k + 1] - knots.y[k],
           knots.slope[k], knots.slope[k + 1]};
 }
 
 /// The bin of a value within [first, last] of ascending knots.
 template <class T, class Less>
-std::size_t find_bin(const std::vector<T>& knots, const Less& below) {
+std::size_t find_bin(std::span<T> knots, const Less& below) {
   std::size_t k = 0;
   while (k + 2 < knots.size() && !below(knots[k + 1])) ++k;
   return k;
 }
 
 /// v with f(v) = u, by the root of a quadratic equation that lies in the bin.
-double invert(const Knots<double>& knots, double bound, double u);
+double invert(const KnotsView<double>& knots, double bound, double u);
 
 }  // namespace catena::nn::spline

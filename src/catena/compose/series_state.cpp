@@ -1,10 +1,13 @@
 // States of streams as files.
-#include "catena/compose/scores/series_state.h"
+#include "catena/compose/series_state.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "catena/compose/density/series_likelihood.h"
+#include "catena/compose/density/series_ratio.h"
+#include "catena/compose/scores/network_scores.h"
 #include "catena/core/check.h"
 #include "catena/files/safetensors.h"
 
@@ -12,9 +15,9 @@ namespace catena::compose {
 namespace {
 
 /// What tells one model from another: settings, seed, and what its training came to.
-nlohmann::json identity(const model::ScoreModel& model) {
-  nlohmann::json id = {{"settings", model.model->settings}, {"seed", model.model->seed}};
-  for (const auto& [name, network] : model.model->networks) {
+nlohmann::json identity(const model::TrainedModel& model) {
+  nlohmann::json id = {{"settings", model.settings}, {"seed", model.seed}};
+  for (const auto& [name, network] : model.networks) {
     const double loss = network.held_out_loss;
     id["networks"][name] = {network.best_step, std::isfinite(loss) ? loss : 0};
   }
@@ -37,20 +40,52 @@ void read_into(const files::TensorFile& file, const std::string& name, const std
   std::ranges::copy(*values, matrix.values().begin());
 }
 
+template <class M, SeriesSums (*sums)(const M&, const ObservedSeries&)>
+SummedMethod summed_method(std::string_view method) {
+  return {method,
+          [](const model::TrainedModel& model, const ObservedSeries& series) { return sums(M(model), series); }};
+}
+
 }  // namespace
 
-void write_state(const std::filesystem::path& path, const model::ScoreModel& model, const SeriesState& state) {
+const Registry<SummedMethod>& summed_methods() {
+  static const Registry<SummedMethod> registry(
+      "method that can follow a stream",
+      {summed_method<model::DensityModel, likelihood_sums>("fnle"),
+       summed_method<model::RatioModel, ratio_sums>("fnre"), summed_method<model::ScoreModel, score_sums>("fnse")});
+  return registry;
+}
+
+bool has_sums(const model::TrainedModel& model) {
+  try {
+    SeriesState{model};
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+SeriesState::SeriesState(const model::TrainedModel& model)
+    : sums(summed_methods().at("sample", model.method).sums(model, {})) {}
+
+void SeriesState::add(const model::TrainedModel& model, const ObservedSeries& observed) {
+  for (const auto& [name, more] : summed_methods().at("sample", model.method).sums(model, observed)) {
+    Matrix& sum = sums.at(name);
+    for (std::size_t i = 0; i < sum.values().size(); ++i) sum.values()[i] += more.values()[i];
+  }
+  transitions += observed.transitions();
+  outside += observed.outside;
+}
+
+void write_state(const std::filesystem::path& path, const model::TrainedModel& model, const SeriesState& state) {
   files::TensorFile file;
   file.metadata = {{"kind", "state"},          {"model", identity(model)},       {"transitions", state.transitions},
                    {"outside", state.outside}, {"last_state", state.last_state}, {"last_time", state.last_time}};
-  file.tensors.push_back(tensor_of("precision_sum", state.precision_sum));
-  for (std::size_t i = 0; i < state.coefficients.size(); ++i) {
-    file.tensors.push_back(tensor_of(fmt::format("coefficients.{}", i), state.coefficients[i]));
-  }
+  for (const auto& [name, sum] : state.sums) file.tensors.push_back(tensor_of(name, sum));
   files::write_safetensors(path, file);
 }
 
-SeriesState read_state(const std::filesystem::path& path, const model::ScoreModel& model) {
+SeriesState read_state(const std::filesystem::path& path, const model::TrainedModel& model) {
   const files::TensorFile file = files::read_safetensors(path);
   const std::string source = path.string();
   if (file.metadata.value("kind", nlohmann::json()) != "state") {
@@ -68,13 +103,10 @@ SeriesState read_state(const std::filesystem::path& path, const model::ScoreMode
   } catch (const nlohmann::json::exception&) {
     throw FileError(fmt::format("{}: its metadata are not those of a state", source));
   }
-  if (state.last_state.size() != model.model->features.states()) {
+  if (state.last_state.size() != model.features.states()) {
     throw FileError(fmt::format("{}: its last state has {} values", source, state.last_state.size()));
   }
-  read_into(file, "precision_sum", source, state.precision_sum);
-  for (std::size_t i = 0; i < state.coefficients.size(); ++i) {
-    read_into(file, fmt::format("coefficients.{}", i), source, state.coefficients[i]);
-  }
+  for (auto& [name, sum] : state.sums) read_into(file, name, source, sum);
   return state;
 }
 

@@ -1,9 +1,9 @@
-#include "catena/nn/optimizer_kernels.h"
+#include "catena/nn/kernels/optimizer_kernels.h"
 
 #include <cstddef>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "catena/nn/optimizer_kernels.cpp"
+#define HWY_TARGET_INCLUDE "catena/nn/kernels/optimizer_kernels.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 
 #include <hwy/highway.h>

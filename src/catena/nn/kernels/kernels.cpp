@@ -1,16 +1,16 @@
-#include "catena/nn/kernels.h"
+#include "catena/nn/kernels/kernels.h"
 
 #include <algorithm>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "catena/nn/kernels.cpp"
+#define HWY_TARGET_INCLUDE "catena/nn/kernels/kernels.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 
 #include <hwy/highway.h>
 
 #include "catena/core/simd_turn-inl.h"
-#include "catena/nn/simd_math-inl.h"
+#include "catena/nn/kernels/simd_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace catena::nn::HWY_NAMESPACE {
@@ -49,6 +49,8 @@ HWY_INLINE void with_activation(Activation f, Body body) {
       return body(Sigmoid());
     case Activation::softplus:
       return body(Softplus());
+    case Activation::relu:
+      return body(Relu());
     case Activation::exp:
       return body(Exp());
     case Activation::log:

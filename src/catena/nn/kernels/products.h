@@ -22,7 +22,11 @@ struct Coefficients {
 /// stored before has reached the cache (no store forwarding), which costs a residual layer speed.
 void product(const Coefficients& a, const ConstBlock& x, const float* b, const ConstBlock& z, const Block& y);
 
-/// w_ik = Σ_l g_il x_kl, or w_ik += …, over exactly the lanes that count; w is row-major [g.features × x.features].
-void outer_product(const ConstBlock& g, const ConstBlock& x, float* w, bool accumulate);
+/// w_ik = Σ_l g_il x_kl, or w_ik += …, over exactly the lanes that count; w_ik stands at w[i·step + k].
+void outer_product(const ConstBlock& g, const ConstBlock& x, float* w, std::size_t step, bool accumulate);
+/// Likewise into a whole matrix, row-major [g.features × x.features].
+inline void outer_product(const ConstBlock& g, const ConstBlock& x, float* w, bool accumulate) {
+  outer_product(g, x, w, x.features, accumulate);
+}
 
 }  // namespace catena::nn::kernels

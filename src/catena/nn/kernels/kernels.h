@@ -11,7 +11,7 @@
 
 namespace catena::nn::kernels {
 
-enum class Activation { identity, gelu, silu, tanh, sigmoid, softplus, exp, log };
+enum class Activation { identity, gelu, silu, tanh, sigmoid, softplus, relu, exp, log };
 
 /// y = f(x + e), slope = f'(x + e); e and slope with null data are left out.
 void activate(Activation f, ConstBlock x, ConstBlock e, Block y, Block slope);

@@ -1,13 +1,13 @@
-#include "catena/nn/norm_kernels.h"
+#include "catena/nn/kernels/norm_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "catena/nn/norm_kernels.cpp"
+#define HWY_TARGET_INCLUDE "catena/nn/kernels/norm_kernels.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 
 #include <hwy/highway.h>
 
-#include "catena/nn/simd_math-inl.h"
-#include "catena/nn/sums-inl.h"
+#include "catena/nn/kernels/simd_math-inl.h"
+#include "catena/nn/kernels/sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace catena::nn::HWY_NAMESPACE {
