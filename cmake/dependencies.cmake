@@ -7,7 +7,7 @@ find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(TBB REQUIRED)
-find_package(Boost 1.74 REQUIRED)  # headers of Boost.Math alone, for prior/special.cpp: no consumer needs them again
+find_package(Boost 1.74 REQUIRED CONFIG)  # headers of Boost.Math alone, for prior/special.cpp: no consumer needs them again
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(NETCDF REQUIRED IMPORTED_TARGET netcdf)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
