@@ -72,8 +72,18 @@ CLI::Option* add_flag(CLI::App& app, T& value, const std::string& flag, std::str
 template <Config C>
 void add_flags(CLI::App& app, C& config) {
   C::fields(config, [&](auto& value, std::string_view name, std::string_view help, const auto& condition) {
-    add_flag(app, value, flag_of(name), help, condition);
+    add_flag(app, value, flag_of(name), help_with_uses(help, uses_of(condition)), condition);
   });
+}
+
+/// Those fields of it that were given, as JSON.
+template <Config C>
+nlohmann::json named_flags(const CLI::App& app, const C& config) {
+  nlohmann::json named = nlohmann::json::object();
+  C::fields(config, [&](const auto& value, std::string_view name, std::string_view, const auto&) {
+    if (app.get_option(flag_of(name))->count() > 0) named[std::string(name)] = value;
+  });
+  return named;
 }
 
 /// The options that verbs have in common.

@@ -46,7 +46,8 @@ std::vector<T> numbers(const char* flag, const std::string& list) {
 
 struct BenchmarkOptions {
   Common common;
-  std::string sweep, tasks = "all", methods = "fnse", budgets = "10000", transitions = "1,10,100", output;
+  std::string sweep, tasks = "all", methods = train::default_method, budgets = "10000", transitions = "1,10,100",
+                     output;
   int observations = 10, seeds = 1;
 };
 

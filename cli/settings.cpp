@@ -7,6 +7,7 @@
 #include "catena/diffusion/schedule.h"
 #include "catena/evaluate/metric.h"
 #include "catena/model/density/density.h"
+#include "catena/model/preset.h"
 #include "catena/sample/mcmc/kernel.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/proposal.h"
@@ -59,12 +60,21 @@ nlohmann::json all_settings() {
         {"help", "one loop trains every network"},
         {"settings", described(describe_fields<train::LoopSettings>())}}});
   add("methods", "Methods: training", "train", entries(train::methods(), settings));
-  add("densities", "Densities of fnle", "train", entries(model::densities(), none));
-  add("schedules", "Noise schedules of fnse", "train", entries(diffusion::schedules(), none));
+  add("densities", "Densities of fnle and fnbe", "train", entries(model::densities(), none));
+  add("schedules", "Noise schedules of fnse and fnbe", "train", entries(diffusion::schedules(), none));
   add("sampling", "Methods: sampling", "sample", entries(sample::posterior_samplers(), settings));
   add("rules", "Rules that compose scores", "sample", entries(compose::rules(), none));
   add("samplers", "Samplers of scores", "sample", entries(sample::samplers(), none));
   add("kernels", "Kernels of Markov chains", "sample", entries(sample::kernels(), none));
+  nlohmann::json recipes = nlohmann::json::array();
+  for (const model::Preset& preset : model::presets()) {
+    recipes.push_back({{"name", fmt::format("{} {}", preset.name, preset.method)},
+                       {"help", preset.help},
+                       {"settings", nlohmann::json::array()},
+                       {"train", preset.train},
+                       {"sample", preset.sample}});
+  }
+  add("presets", "Presets", "train, sample", std::move(recipes));
   add("metrics", "Metrics", "evaluate", entries(evaluate::metrics(), none));
   return groups;
 }
@@ -80,6 +90,9 @@ int run_settings(const Common& common) {
     fmt::print("{} (catena {})\n", text(group, "title"), text(group, "verb"));
     for (const nlohmann::json& entry : group.at("entries")) {
       fmt::print("  {:<18} {}\n", text(entry, "name"), text(entry, "help"));
+      for (const char* stage : {"train", "sample"}) {
+        if (entry.contains(stage)) fmt::print("    {:<20} {}\n", stage, entry[stage].dump());
+      }
       for (const nlohmann::json& field : entry.at("settings")) {
         fmt::print("    {:<20} {} (default {}; {})\n", text(field, "flag"), text(field, "help"), text(field, "default"),
                    text(field, "must_be"));

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "catena/files/csv.h"
+#include "catena/model/preset.h"
 #include "catena/prior/around.h"
 #include "catena/sample/draws.h"
 #include "catena/simulate/proposal.h"
@@ -23,7 +24,7 @@ struct SimulateOptions {
   Common common;
   TaskFlags task;
   ChoiceFlags proposal_settings;
-  std::string proposal;
+  std::string proposal, preset;
   std::vector<std::string> target;
   std::string gaps, around;
   double widen = 2;
@@ -55,6 +56,10 @@ nlohmann::json chosen_proposal(const SimulateOptions& options) {
 }
 
 int run_simulate(const SimulateOptions& options) {
+  if (!options.preset.empty()) {
+    const one_of known(model::preset_names());
+    check::that(known.holds(options.preset), simulate_function, "--preset", options.preset, known.text());
+  }
   tasks::Task task = chosen_task(simulate_function, options.task);
   if (!options.around.empty()) {
     const sample::Draws draws = sample::in_order_of(task.prior.names(), sample::read_draws(options.around));
@@ -62,6 +67,9 @@ int run_simulate(const SimulateOptions& options) {
   }
   simulate::SimulationPlan plan;
   plan.proposal = chosen_proposal(options);
+  if (!options.target.empty() && !(plan.proposal.is_object() && plan.proposal.value("proposal", "") == "target")) {
+    throw InputError(fmt::format("{}: --target is given, but only --proposal target uses it", simulate_function));
+  }
   std::vector<files::Series> target;
   for (const std::string& file : options.target) {
     std::ranges::move(files::split_series(files::read_csv(file)), std::back_inserter(target));
@@ -109,6 +117,10 @@ Run set_up_simulate(CLI::App& app) {
                  fmt::format("where transitions start: {}, or JSON (default: the task's own)",
                              fmt::join(simulate::proposals().names(), ", ")))
       ->type_name("NAME");
+  app.add_option("--preset", options->preset,
+                 fmt::format("whose recipe to follow: {} (its proposal is the task's own, which --proposal replaces)",
+                             fmt::join(model::preset_names(), ", ")))
+      ->type_name("NAME");
   app.add_option("--target", options->target, "CSV series for the target proposal")->type_name("FILE");
   app.add_option("--gaps", options->gaps,
                  "steps that transitions take, LOW..HIGH: for missing states and irregular times")
@@ -127,7 +139,12 @@ Run set_up_simulate(CLI::App& app) {
     options->proposal_settings.add(entry.name, entry.settings);
   options->proposal_settings.declare(app, "Proposal options");
   add_common(app, options->common, Seeded::yes);
-  return [options] { return run_simulate(*options); };
+  return [options, &app] {
+    if (app.get_option("--widen")->count() > 0 && options->around.empty()) {
+      throw InputError(fmt::format("{}: --widen is given, but only --around uses it", simulate_function));
+    }
+    return run_simulate(*options);
+  };
 }
 
 }  // namespace

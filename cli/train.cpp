@@ -1,4 +1,4 @@
-// catena train transitions.nc --method fnse -o model.safetensors: fits the networks of a method to single transitions.
+// catena train transitions.nc --method fnle -o model.safetensors: fits the networks of a method to single transitions.
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "catena/core/stopwatch.h"
 #include "catena/train/joined_sets.h"
-#include "catena/train/method.h"
+#include "catena/train/recipe.h"
 #include "common.h"
 #include "task_flags.h"
 #include "verb.h"
@@ -21,9 +21,10 @@ struct TrainOptions {
   Common common;
   ChoiceFlags method_settings;
   train::LoopSettings loop;
+  nlohmann::json named_loop;  // what was given of it
   train::Split split;
   std::vector<std::filesystem::path> transitions;
-  std::string method = "fnse", output;
+  std::string method = train::default_method, output;
   double checkpoint_seconds = 60;
   bool resume = false;
 };
@@ -48,14 +49,18 @@ int run_train(const TrainOptions& options) {
       train::needs_joining(options.transitions, method.any_prior)
           ? train::TrainingData(train::joined_transitions(options.transitions, method.any_prior), options.split)
           : train::TrainingData(options.transitions.front(), options.split);
+  nlohmann::json named =
+      options.method_settings.values(train_function, fmt::format("the method {}", method.name), method.settings);
+  named.update(options.named_loop);
+  const train::Recipe recipe = train::recipe_of("train", method, named, data.training_size());
   const train::MethodContext context{.data = data,
-                                     .loop = options.loop,
-                                     .settings = options.method_settings.values(
-                                         train_function, fmt::format("the method {}", method.name), method.settings),
+                                     .loop = recipe.loop,
+                                     .settings = recipe.settings,
                                      .streams = Streams(options.common.seed),
                                      .parallel = options.common.parallel(),
                                      .progress = *progress,
-                                     .checkpoint = {options.output, options.checkpoint_seconds, options.resume}};
+                                     .checkpoint = {options.output, options.checkpoint_seconds, options.resume},
+                                     .preset = recipe.preset};
   const model::TrainedModel model = train::train(options.method, context);
   model::write_model(options.output, model);
   train::remove_checkpoints(context);
@@ -67,6 +72,7 @@ int run_train(const TrainOptions& options) {
   if (options.common.json) {
     print_json({{"output", options.output},
                 {"method", options.method},
+                {"preset", model.preset},
                 {"transitions", data.size()},
                 {"networks", summary_of(model)},
                 {"settings", model.settings},
@@ -89,7 +95,8 @@ Run set_up_train(CLI::App& app) {
                  "file of transitions, from catena simulate; several for the rounds of a refinement")
       ->required()
       ->type_name("FILE");
-  add_flag(app, options->method, "--method", "what to learn", one_of(train::methods().names()));
+  add_flag(app, options->method, "--method", "what to learn; fnle is the one to start with",
+           one_of(train::methods().names()));
   app.add_option("-o,--output", options->output, "model file to write (safetensors)")->required()->type_name("FILE");
   add_flags(app, options->loop);
   add_flag(app, options->split.held_out, "--held-out", "share of the transitions that decides when to stop",
@@ -99,7 +106,10 @@ Run set_up_train(CLI::App& app) {
   for (const train::Method& method : train::methods()) options->method_settings.add(method.name, method.settings);
   options->method_settings.declare(app, "Method options");
   add_common(app, options->common, Seeded::yes);
-  return [options] { return run_train(*options); };
+  return [options, &app] {
+    options->named_loop = named_flags(app, options->loop);
+    return run_train(*options);
+  };
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 
 #include "binding.h"
 #include "catena/core/parallel.h"
+#include "catena/model/preset.h"
 #include "catena/model/trained_model.h"
 #include "catena/train/joined_sets.h"
-#include "catena/train/method.h"
+#include "catena/train/recipe.h"
 
 namespace catena::python {
 namespace {
@@ -22,18 +23,22 @@ std::shared_ptr<TrainedModel> train_model(const std::string& method, const simul
                                           double held_out, std::uint64_t seed, int threads, bool show_progress,
                                           const std::string& checkpoint, double checkpoint_seconds, bool resume) {
   std::shared_ptr<TrainedModel> model;
-  const auto loop_settings = from_json<train::LoopSettings>("train", parse(loop));
+  nlohmann::json named = parse(settings);
+  named.update(parse(loop));
   run(show_progress, [&](Progress& progress) {
     train::Split split;
     split.held_out = held_out;
     auto data = set != nullptr ? train::TrainingData(*set, split) : train::TrainingData(file, split);
+    const train::Recipe recipe =
+        train::recipe_of("train", train::methods().at("train", method), named, data.training_size());
     const train::MethodContext context{.data = data,
-                                       .loop = loop_settings,
-                                       .settings = parse(settings),
+                                       .loop = recipe.loop,
+                                       .settings = recipe.settings,
                                        .streams = Streams(seed),
                                        .parallel = Parallel(threads),
                                        .progress = progress,
-                                       .checkpoint = {checkpoint, checkpoint_seconds, resume}};
+                                       .checkpoint = {checkpoint, checkpoint_seconds, resume},
+                                       .preset = recipe.preset};
     model = std::make_shared<TrainedModel>(train::train(method, context));
     train::remove_checkpoints(context);
   });
@@ -56,6 +61,7 @@ nlohmann::json describe(const TrainedModel& model) {
                         {"seconds", network.curve.seconds}}}};
   }
   return {{"method", model.method},
+          {"preset", model.preset},
           {"settings", model.settings},
           {"training", model.training},
           {"seed", model.seed},
@@ -114,6 +120,10 @@ void bind_train(nb::module_& m) {
                       {"any_prior", method.any_prior}});
     }
     return text(list);
+  });
+  m.def("preset_names", &model::preset_names);
+  m.def("worth_naming", [](const std::string& method, const std::string& settings) {
+    return text(worth_naming(train::methods().at("train", method).settings, parse(settings)));
   });
   m.def("loop_settings",
         [] { return text(to_json(std::span<const FieldInfo>(describe_fields<train::LoopSettings>()))); });

@@ -14,7 +14,7 @@
 from . import priors, proposals, tasks
 from ._core import version as _version
 from .errors import FileError
-from .estimators import FNLE, FNSE, METHODS, Estimator, load
+from .estimators import FNBE, FNLE, FNRE, FNSE, METHODS, Estimator, load
 from .evaluation import Calibration, calibrate, evaluate, metrics
 from .figures import Figures
 from .posteriors import Draws, Posterior
@@ -25,7 +25,9 @@ __version__ = _version()
 
 __all__ = [
     "Calibration",
+    "FNBE",
     "FNLE",
+    "FNRE",
     "FNSE",
     "METHODS",
     "Draws",
@@ -46,6 +48,6 @@ __all__ = [
     "vectorize",
 ]
 
-# Every method of the registry is a class of its name in capitals: FNSE, FNLE, FNRE, ….
+# Every method of the registry is a class of its name in capitals, also one that has no docstring above.
 globals().update({each.__name__: each for each in METHODS.values()})
 __all__ += [each.__name__ for each in METHODS.values() if each.__name__ not in __all__]

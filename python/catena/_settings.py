@@ -15,7 +15,7 @@ def entries(registry: str) -> dict[str, dict[str, Any]]:
 
     >>> from catena import _core
     >>> list(entries(_core.methods()))[:2]
-    ['fnse', 'fnle']
+    ['fnle', 'fnre']
     """
     return {entry["name"]: entry for entry in json.loads(registry)}
 

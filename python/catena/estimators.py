@@ -1,4 +1,4 @@
-"""Estimators: FNSE, FNLE and the other methods, each trained on single transitions.
+"""Estimators: FNLE, FNSE, FNRE and FNBE, each trained on single transitions.
 
 In the examples below `estimator` is a trained FNLE of one parameter.
 
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import _core, _html
-from ._arrays import ArrayLike, as_seed
+from ._arrays import ArrayLike, as_seed, to_json
 from ._settings import Settings, entries
 from .figures import Figures
 from .posteriors import Posterior
@@ -27,7 +27,14 @@ from .transitions import PARTS, Transitions
 
 
 class Estimator:
-    """What the methods have in common; the keywords of each are settings of the method, listed by help_text()."""
+    """What the methods have in common; the keywords of each are settings of the method, listed by help_text().
+
+    preset="paper" is the paper's own recipe, for the network and for train(); what is named beside it wins. A setting
+    that the others make no use of is an error.
+
+    >>> FNSE(preset="paper")
+    FNSE(not trained)
+    """
 
     method = ""
 
@@ -224,16 +231,6 @@ def _record_shape(data: Transitions) -> list[int]:
     return [getattr(data._core, name).shape[1] for name in PARTS]
 
 
-class FNSE(Estimator):
-    """Factorised neural score estimation: the score of each local posterior, composed over the series.
-
-    >>> FNSE(ensemble=2)
-    FNSE(not trained)
-    """
-
-    method = "fnse"
-
-
 class FNLE(Estimator):
     """Factorised neural likelihood estimation: the density of one transition, multiplied over the series.
 
@@ -244,9 +241,42 @@ class FNLE(Estimator):
     method = "fnle"
 
 
+class FNSE(Estimator):
+    """Factorised neural score estimation: the score of each local posterior by denoising score matching, composed over
+    the series.
+
+    >>> FNSE(network="separable", ensemble=2)
+    FNSE(not trained)
+    """
+
+    method = "fnse"
+
+
+class FNRE(Estimator):
+    """Factorised neural ratio estimation: the ratio of likelihood to evidence of one transition by classification,
+    multiplied over the series.
+
+    >>> FNRE(network="separable")
+    FNRE(not trained)
+    """
+
+    method = "fnre"
+
+
+class FNBE(Estimator):
+    """Factorised neural estimation by a blurred likelihood: the score of each local posterior as the gradient of a
+    likelihood with blurred parameters, composed over the series. Not in the paper; draws are made as FNSE makes them.
+
+    >>> FNBE(density="gaussian", decay=0.1)
+    FNBE(not trained)
+    """
+
+    method = "fnbe"
+
+
 def _class_of(method: str, help_text: str) -> type[Estimator]:
     """The class of a method of C++'s registry: one of those above, or one made of its description."""
-    for known in (FNSE, FNLE):
+    for known in (FNLE, FNSE, FNRE, FNBE):
         if known.method == method:
             return known
     return type(method.upper(), (Estimator,), {"method": method, "__doc__": help_text, "__module__": __name__})
@@ -266,5 +296,5 @@ def load(path: str | os.PathLike[str]) -> Estimator:
     model = _core.read_model(os.fspath(path))
     estimator = METHODS[model.method](Prior(model.prior))
     estimator._model = model
-    estimator.settings = json.loads(model.describe())["settings"]
+    estimator.settings = json.loads(_core.worth_naming(model.method, to_json(json.loads(model.describe())["settings"])))
     return estimator

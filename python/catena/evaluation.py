@@ -110,7 +110,7 @@ def calibrate(
     >>> import catena
     >>> task = catena.tasks.get("gaussian_rw")
     >>> quiet = {"show_progress_bars": False}
-    >>> estimator = catena.FNSE(ensemble=1).append_simulations(task.simulate(budget=500, **quiet)).train(steps=50, **quiet)
+    >>> estimator = catena.FNBE().append_simulations(task.simulate(budget=500, **quiet)).train(steps=50, **quiet)
     >>> calibrate(estimator.build_posterior(), task, series=5, draws=10, steps=20, **quiet).ranks.shape
     (1, 5)
     """

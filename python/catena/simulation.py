@@ -296,6 +296,7 @@ def simulate(
     prior: Prior | None = None,
     *,
     proposal: Any = None,
+    preset: str | None = None,
     budget: int = 10_000,
     seed: int | None = 0,
     initial_state: Any = None,
@@ -325,7 +326,8 @@ def simulate(
 
     gaps=(1, 6): records over 1, 2, …, 6 steps in turn, for series with missing states; with a simulator that takes dt,
     over steps drawn evenly from that range. block=5: records of 5 transitions in a row. initial=True: initial states
-    instead of transitions, where they depend on θ. Each inner step counts in the budget.
+    instead of transitions, where they depend on θ. Each inner step counts in the budget. preset="paper": as the paper
+    did, with the task's own proposal unless another one is given.
 
     around=draws, of a posterior: a second round, with θ from a normal around them, `widen` times as wide, in place of the
     prior; see docs/extensions/.
@@ -350,6 +352,8 @@ def simulate(
         raise ValueError(f"simulate: budget is {budget!r}, but must be a whole number, 1 or more")
     if not 1 <= batch_size <= 2**24:
         raise ValueError(f"simulate: batch_size is {batch_size!r}, but must be between 1 and {2**24}")
+    if preset is not None and preset not in _core.preset_names():
+        raise ValueError(f"simulate: preset is {preset!r}, but must be one of {', '.join(_core.preset_names())}")
     if int(block) != block or block < 1:
         raise ValueError(f"simulate: block is {block!r}, but must be a whole number, 1 or more")
     plan["records"] = {"block": int(block), "initial": bool(initial)}

@@ -36,7 +36,13 @@ def fnle(prior, transitions):
 
 @pytest.fixture(scope="session")
 def fnse(prior, transitions):
-    return catena.FNSE(prior, ensemble=1).append_simulations(transitions).train(steps=400, seed=2, **QUIET)
+    estimator = catena.FNSE(prior, network="separable", ensemble=1).append_simulations(transitions)
+    return estimator.train(steps=1500, seed=2, **QUIET)
+
+
+@pytest.fixture(scope="session")
+def fnbe(prior, transitions):
+    return catena.FNBE(prior).append_simulations(transitions).train(steps=400, seed=2, **QUIET)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ SIZE = {"series": 60, "draws": 40, "transitions": 6, **QUIET}
 def posterior(prior):
     wide = catena.proposals.Box(-25, 25)  # six steps of a drift of four standard deviations, and noise
     data = catena.simulate(drift_step, prior, proposal=wide, budget=3000, seed=1, **QUIET)
-    estimator = catena.FNSE(prior, ensemble=1).append_simulations(data).train(steps=400, seed=2, **QUIET)
+    estimator = catena.FNBE(prior).append_simulations(data).train(steps=400, seed=2, **QUIET)
     return estimator.build_posterior(steps=60)
 
 
@@ -42,7 +42,7 @@ def test_threads_do_not_change_the_ranks(posterior):
 
 def test_the_command_line_computes_the_same_and_reports_it(run_program, tmp_path):
     task = catena.tasks.get("gaussian_rw")
-    estimator = catena.FNSE(ensemble=1).append_simulations(task.simulate(budget=1000, **QUIET))
+    estimator = catena.FNBE().append_simulations(task.simulate(budget=1000, **QUIET))
     estimator.train(steps=50, **QUIET).save(tmp_path / "model.safetensors")
     settings = {"series": 20, "draws": 30, "transitions": 5, "seed": 3, "steps": 30}
     ours = catena.calibrate(estimator.build_posterior(), task, path=tmp_path / "a.nc", **settings, **QUIET)

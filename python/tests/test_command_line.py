@@ -16,7 +16,7 @@ def files(run_program, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("method, settings", [("fnle", {}), ("fnse", {"ensemble": 1})])
+@pytest.mark.parametrize("method, settings", [("fnle", {}), ("fnse", {"network": "separable", "ensemble": 1}), ("fnbe", {})])
 def test_the_same_seed_trains_the_same_bits(method, settings, files, run_program):
     flags = [f"--{name}={value}" for name, value in settings.items()]
     model = files / f"{method}.safetensors"

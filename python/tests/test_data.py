@@ -169,6 +169,10 @@ def test_misuse_is_one_sentence(two, fnle, series):
         catena.FNSE(two).append_simulations(theta, x, x_next).train(learning_rate=-1, **QUIET)
     with pytest.raises(ValueError, match="call append_simulations first"):
         catena.FNSE(two).train()
+    with pytest.raises(ValueError, match="bins is 3, but density = gaussian does not use it"):
+        catena.FNLE(two, density="gaussian", bins=3).append_simulations(theta, x, x_next).train(**QUIET)
+    with pytest.raises(ValueError, match="preset is paper, but fnbe is no method of it"):
+        catena.FNBE(two, preset="paper").append_simulations(theta, x, x_next).train(**QUIET)
     with pytest.raises(RuntimeError, match="FNSE is not trained"):
         catena.FNSE(two).build_posterior()
     posterior = fnle.build_posterior()

@@ -116,7 +116,7 @@ def test_initial_states_that_depend_on_theta():
     assert ranks.ranks.shape == (1, 20)
 
 
-@pytest.mark.parametrize("method", ["fnle", "fnse"])
+@pytest.mark.parametrize("method", ["fnle", "fnbe"])
 def test_a_second_round_around_the_posterior_of_the_first(method):
     task = catena.tasks.get("gaussian_rw", proposal_sd=5.0)
     series = task.observe(30, seed=5).series
@@ -134,8 +134,8 @@ def test_a_second_round_around_the_posterior_of_the_first(method):
         assert alone.build_posterior().prior == task.prior
     else:  # a score from the second, with that normal as its prior
         with pytest.raises(ValueError, match="the prior is"):
-            catena.FNSE().append_simulations(first).append_simulations(second)
-        estimator = catena.FNSE(**QUICK).append_simulations(second)
+            catena.FNBE().append_simulations(first).append_simulations(second)
+        estimator = catena.FNBE(**QUICK).append_simulations(second)
     draws = estimator.train(**settings).build_posterior().sample((N,), x=series, show_progress_bars=False)
     assert_close(draws, exact)
 

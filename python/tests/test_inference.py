@@ -9,13 +9,13 @@ import scipy.stats
 from drift_walk import NOISE, QUIET, exact_drift
 
 
-@pytest.mark.parametrize("method", ["fnle", "fnse"])
+@pytest.mark.parametrize("method", ["fnle", "fnse", "fnbe"])
 def test_the_posterior_is_near_the_exact_one(method, series, request):
     posterior = request.getfixturevalue(method).build_posterior()
     theta = posterior.sample((1000,), x=series, seed=4, **QUIET)
     mean, deviation = exact_drift(series)
     assert theta.shape == (1000, 1)
-    # A network of 400 steps is not exact: half a standard deviation and a quarter of its size are what separates a
+    # A network of 400 steps (fnse: 1,500) is not exact: half a standard deviation and a quarter of its size are what separates a
     # posterior from a prior (mean 0, deviation 1) here, not a claim about accuracy.
     assert abs(theta.mean() - mean) < 0.5 * deviation
     assert abs(theta.std() / deviation - 1) < 0.25
@@ -128,7 +128,7 @@ def test_a_series_outside_the_training_range_is_a_warning(fnle, series):
         fnle.build_posterior().sample((10,), x=series + 30, **QUIET)
 
 
-@pytest.mark.parametrize("method", ["fnle", "fnse"])
+@pytest.mark.parametrize("method", ["fnle", "fnse", "fnbe"])
 def test_a_growing_series_gives_the_posterior_of_the_whole(method, series, request):
     estimator = request.getfixturevalue(method)
     growing = estimator.build_posterior().set_default_x(series[:3])
@@ -154,3 +154,23 @@ def test_every_method_of_the_registry_is_a_class():
     for name, estimator in catena.METHODS.items():
         assert getattr(catena, name.upper()) is estimator and estimator.method == name
         assert pickle.loads(pickle.dumps(estimator())).method == name
+
+
+def test_the_papers_recipe_is_one_keyword(prior, transitions, series, tmp_path):
+    estimator = catena.FNLE(prior, preset="paper").append_simulations(transitions).train(steps=20, seed=2, **QUIET)
+    about = estimator.describe()
+    assert about["preset"] == "paper" and about["settings"]["density"] == "maf" and about["training"]["learning_rate"] == 1e-3
+    posterior = estimator.build_posterior(preset="paper", most_steps=50)
+    with pytest.warns(UserWarning, match="not_mixed"):  # fifty steps are not enough
+        posterior.sample((10,), x=series, **QUIET)
+    assert posterior.draws.info["kernel"] == "slice" and posterior.draws.info["chains"] == 100
+    estimator.save(tmp_path / "model.safetensors")
+    again = catena.load(tmp_path / "model.safetensors")
+    assert again.settings["density"] == "maf" and "bins" not in again.settings
+
+
+def test_a_loaded_estimator_can_be_trained_again(fnle, transitions, tmp_path):
+    fnle.save(tmp_path / "model.safetensors")
+    again = catena.load(tmp_path / "model.safetensors")
+    assert again.settings["density"] != "auto"
+    again.append_simulations(transitions).train(steps=20, **QUIET)

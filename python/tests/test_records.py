@@ -120,7 +120,7 @@ def test_draws_of_several_series_are_kept(gaps, holed, tmp_path):
 
 def test_a_growing_series_may_have_missing_states(prior, holed):
     data = catena.simulate(drift_step, prior, proposal=catena.proposals.Box(-20, 20), budget=1000, seed=1, **QUIET)
-    posterior = catena.FNSE(prior, ensemble=1).append_simulations(data).train(steps=30, seed=1, **QUIET).build_posterior()
+    posterior = catena.FNSE(prior, network="separable", ensemble=1).append_simulations(data).train(steps=30, seed=1, **QUIET).build_posterior()
     first, keywords = holed[0], {"steps": 20, "cut_gaps": True, "seed": 1, **QUIET}
     grown = posterior.update(first[9:12]).update(first[12:]).sample((20,), **keywords)
     np.testing.assert_array_equal(grown, posterior.sample((20,), x=first[9:], **keywords))

@@ -1,5 +1,5 @@
-// Scores as gradients of a likelihood with blurred parameters (train/blur.h), on gaussian_rw, where q_τ is known:
-// Δ | x, ẑ ~ N(ẑ − 0.1 x, 1 + τ²).
+// Scores as gradients of a likelihood with blurred parameters (model/density/blur.h), on gaussian_rw, where q_τ is
+// known: Δ | x, ẑ ~ N(ẑ − 0.1 x, 1 + τ²).
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -128,4 +128,77 @@ TEST(Config, DescribesEveryFieldForHelpTexts) {
   EXPECT_EQ(fields[3].default_value, "0.0005");
 }
 
+namespace {
+
+/// Settings of which some are for some choices only.
+struct Choosy {
+  std::string density = "auto";
+  int bins = 8;
+  int width = 64;
+  int corrections = -1;
+  double rate = 0.5;
+
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    visit(c.density, "density", "the density", one_of({"auto", "gaussian", "maf", "nsf"}));
+    visit(c.bins, "bins", "bins of the splines", when("density", {"nsf"}, between(2, 64)));
+    visit(c.width, "width", "units", when("density", {"auto", "gaussian", "maf"}, at_least(4)));
+    visit(c.corrections, "corrections", "steps at every level", at_least(-1));
+    visit(c.rate, "rate", "their size",
+          when_any({{{"corrections", {"> 0"}}}, {{"corrections", {"-1"}}, {"density", {"gaussian"}}}}, positive()));
+  }
+};
+
+/// The sentence about a setting that is named in vain, or nothing. `preset` is set beside it, by nobody.
+std::string in_vain(const char* named, const char* preset = "{}") {
+  try {
+    nlohmann::json all = nlohmann::json::parse(preset);
+    all.update(nlohmann::json::parse(named));
+    check_used("train", describe_fields<Choosy>(), nlohmann::json::parse(named), all);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST(Config, RefusesASettingThatTheOthersMakeNoUseOf) {
+  EXPECT_EQ(in_vain(R"({"bins": 12, "density": "nsf"})"), "");
+  EXPECT_EQ(in_vain(R"({"bins": 12, "density": "gaussian"})"),
+            "train: bins is 12, but density = gaussian does not use it (nsf does)");
+  EXPECT_EQ(in_vain(R"({"bins": 12})"), "train: bins is 12, but density = auto does not use it (nsf does)");
+  EXPECT_EQ(in_vain(R"({"width": 12})"), "");
+  EXPECT_EQ(in_vain(R"({"width": 12, "density": "nsf"})"),
+            "train: width is 12, but density = nsf does not use it (gaussian, maf do)");
+}
+
+TEST(Config, KnowsUsesWithAlternativesAndNumbers) {
+  EXPECT_EQ(in_vain(R"({"rate": 0.1, "corrections": 3})"), "");
+  EXPECT_EQ(in_vain(R"({"rate": 0.1, "density": "gaussian"})"), "");
+  EXPECT_EQ(in_vain(R"({"rate": 0.1})"), "train: rate is 0.1, but density = auto does not use it (gaussian does)");
+  EXPECT_EQ(in_vain(R"({"rate": 0.1, "corrections": 0, "density": "gaussian"})"),
+            "train: rate is 0.1, but corrections = 0 does not use it (-1 does)");
+}
+
+TEST(Config, LetsUnusedSettingsOfAPresetBe) {
+  EXPECT_EQ(in_vain(R"({"density": "gaussian"})", R"({"density": "nsf", "bins": 12})"), "");
+  EXPECT_EQ(in_vain(R"({"bins": 12})", R"({"density": "nsf"})"), "");
+}
+
+TEST(Config, SaysInItsHelpWhatUsesASetting) {
+  const auto fields = describe_fields<Choosy>();
+  EXPECT_EQ(fields[1].help, "bins of the splines (with density = nsf)");
+  EXPECT_EQ(fields[2].help, "units (with density = gaussian, maf)");
+  EXPECT_EQ(fields[4].help, "their size (with corrections > 0, or corrections = -1 and density = gaussian)");
+}
+
+TEST(Config, NamesWhatIsInUseAndNotAtItsDefault) {
+  const auto fields = describe_fields<Choosy>();
+  EXPECT_EQ(worth_naming(fields, nlohmann::json::parse(R"({"density": "maf", "bins": 12, "width": 64, "rate": 0.5})")),
+            nlohmann::json::parse(R"({"density": "maf"})"));
+  EXPECT_EQ(worth_naming(fields, nlohmann::json::parse(R"({"density": "nsf", "bins": 12, "width": 12})")),
+            nlohmann::json::parse(R"({"density": "nsf", "bins": 12})"));
+}
+
 }  // namespace catena::config_test

@@ -12,7 +12,7 @@ def sweep(tmp_path):
     path = tmp_path / "sweep.json"
     path.write_text(json.dumps({
         "tasks": [{"name": "gaussian_rw", "options": {"dim": 1}}, {"name": "periodic_sde"}],
-        "methods": [{"method": "fnse", "train": {"steps": 60, "density": "gaussian", "decay": 1}, "sample": {"steps": 20}}],
+        "methods": [{"method": "fnbe", "train": {"steps": 60, "density": "gaussian", "decay": 1}, "sample": {"steps": 20}}],
         "budgets": [500],
         "transitions": [1, 4],
         "observations": 3,
@@ -33,7 +33,7 @@ def test_a_killed_sweep_goes_on_where_it_was(catena, program, sweep, tmp_path, m
     process.kill()
     process.wait()
     with open(killed / "rows.csv", "a") as file:
-        file.write("gaussian_rw,fnse,500,1")  # what a crash in the middle of a line leaves
+        file.write("gaussian_rw,fnbe,500,1")  # what a crash in the middle of a line leaves
     assert catena("experiment", "benchmark", "--sweep", sweep, "-o", killed, "--quiet").returncode == 0
 
     def results(directory):
@@ -89,7 +89,7 @@ def test_a_sweep_of_records_and_of_rounds(catena, sweep, tmp_path, monkeypatch):
     }
     rounds = settings | {
         "tasks": [{"name": "gaussian_rw"}],
-        "methods": [{"method": method, "label": f"{method} in two rounds", "rounds": 2, **small} for method in ("fnle", "fnse")],
+        "methods": [{"method": method, "label": f"{method} in two rounds", "rounds": 2, **small} for method in ("fnle", "fnbe")],
     }
     for each in (records, rounds):
         sweep.write_text(json.dumps(each))
@@ -104,17 +104,19 @@ def test_a_sweep_of_records_and_of_rounds(catena, sweep, tmp_path, monkeypatch):
 
 def test_the_table_stands_beside_the_papers_numbers(catena, tmp_path):
     header = "task,method,budget,seed,transitions,observation,outcome,c2st\n"
-    rows = [f"periodic_sde,fnse,10000,{seed},{T},{o},ok,{0.5 + 0.1 * o + 0.01 * seed}\n"
-            for seed in (1, 2) for T in (1, 100) for o in (1, 2)]
+    rows = [f"periodic_sde,{method},10000,{seed},{T},{o},ok,{0.5 + 0.1 * o + 0.01 * seed}\n"
+            for method in ("fnbe", "fnse") for seed in (1, 2) for T in (1, 100) for o in (1, 2)]
     (tmp_path / "rows.csv").write_text(header + "".join(rows))
     cells = json.loads(catena("experiment", "show", tmp_path, "--json").stdout)
-    assert [(cell["transitions"], cell["n"], cell["paper"]) for cell in cells] == [(1, 4, 0.56), (100, 4, 0.85)]
+    assert [(cell["transitions"], cell["n"], cell["paper"]) for cell in cells] == 2 * [(1, 4, 0.56), (100, 4, 0.85)]
     # Means over the seeds are 0.615 and 0.715: their mean, and their deviation over the root of two.
     assert cells[0]["mean"] == pytest.approx(0.665)
     assert cells[0]["se"] == pytest.approx(0.05)
     text = catena("experiment", "show", tmp_path, "--page", tmp_path / "results.md").stdout
     assert "0.665" in text and "0.56" in text and "above" in text
-    assert "| periodic_sde | fnse | 0.665 ± 0.050 (0.56) | **0.665 ± 0.050** (0.85) |" in (tmp_path / "results.md").read_text()
+    page = (tmp_path / "results.md").read_text()
+    for method in ("fnse", "fnbe"):  # fnbe is not in the paper and stands beside its FNSE
+        assert f"| periodic_sde | {method} | 0.665 ± 0.050 (0.56) | **0.665 ± 0.050** (0.85) |" in page
 
 
 @pytest.mark.parametrize(
@@ -127,6 +129,9 @@ def test_the_table_stands_beside_the_papers_numbers(catena, tmp_path):
         ({"tasks": [{"name": "gaussian_rw", "label": "../x"}]}, 'label is "../x", but must be text without commas'),
         ({"budgets": "many"}, "is no sweep"),
         ({"speed": 1}, 'a sweep has no field "speed"'),
+        ({"methods": [{"method": "fnle", "presets": "paper"}]}, 'a method of a sweep has no field "presets"'),
+        ({"methods": [{"method": "fnle", "train": {"bins": 3}}]}, "bins is 3, but density = auto does not use it (nsf does)"),
+        ({"methods": [{"method": "fnbe"}], "preset": "paper"}, "preset is paper, but fnbe is no method of it"),
         ({"seeds": []}, "the length of each list of the sweep is 0, but must be at least 1"),
     ],
 )

@@ -52,7 +52,7 @@ def test_log_prob_of_other_parameters_is_one_sentence(catena, files, tmp_path):
 
 def test_scores_have_a_map_but_no_log_prob(catena, files, tmp_path):
     model = tmp_path / "fnse.safetensors"
-    trained = catena("train", files["transitions"], "-o", model, "--seed", 4, "--network", "separable", "--ensemble", 1,
+    trained = catena("train", files["transitions"], "-o", model, "--seed", 4, "--method", "fnse", "--network", "separable", "--ensemble", 1,
                      "--width", 24, "--terms", 8, "--steps", 1000)
     assert trained.returncode == 0, trained.stderr
     report = json.loads(catena("map", model, "--observation", files["series"], "--json").stdout)

@@ -26,7 +26,7 @@ def transitions(run, tmp_path_factory):
     return path
 
 
-TRAIN = ["--network", "separable", "--ensemble", "2", "--width", "24", "--terms", "8", "--batch-size", "200", "--steps", "6000"]
+TRAIN = ["--method", "fnse", "--network", "separable", "--ensemble", "2", "--width", "24", "--terms", "8", "--batch-size", "200", "--steps", "6000"]
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +161,48 @@ def test_the_state_of_another_model_is_refused(run, transitions, model, tmp_path
     result = run("sample", other, *arguments, check=False)
     assert result.returncode == 2 and "is the state of another model" in result.stderr
     assert (tmp_path / "s.safetensors").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "flags, sentence",
+    [
+        (["--density", "gaussian", "--bins", 12], "train: bins is 12, but density = gaussian does not use it (nsf does)"),
+        (["--flow-layers", 2], "train: flow_layers is 2, but density = auto does not use it (maf, nsf do)"),
+        (["--method", "fnse", "--smallest-eta", 0.1], "train: smallest_eta is 0.1, but levels = uniform does not use it (log does)"),
+        (["--method", "fnre", "--balance", 3], "train: balance is 3, but loss = auto does not use it (balanced does)"),
+        (["--weight-decay", 0.1], "train: weight_decay is 0.1, but the method fnle does not use it"),
+        (["--method", "fnbe", "--preset", "paper"], "train: preset is paper, but fnbe is no method of it (fnse, fnle, fnre are)"),
+    ],
+)
+def test_a_setting_that_is_named_in_vain_is_one_sentence(run, transitions, tmp_path, flags, sentence):
+    result = run("train", transitions, "-o", tmp_path / "model.safetensors", *flags, check=False)
+    assert result.returncode == 2
+    assert sentence in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_a_samplers_setting_that_is_named_in_vain_is_one_sentence(run, model, tmp_path):
+    run("observe", "gaussian_rw", "--dim", 2, "--transitions", 3, "--seed", 5, "-o", tmp_path / "series.csv")
+    arguments = ["sample", model, "--observation", tmp_path / "series.csv", "-n", 10, "-o", tmp_path / "p.nc"]
+    for flags, sentence in (
+        (["--sampler", "heun", "--langevin-rate", 0.1], "langevin_rate is 0.1, but sampler = heun does not use it"),
+        (["--sampler", "ddim", "--tolerance", 0.1], "tolerance is 0.1, but sampler = ddim does not use it"),
+        (["--rule", "fnpe", "--precisions", "sampled"], "precisions is sampled, but rule = fnpe does not use it (gauss does)"),
+    ):
+        result = run(*arguments, *flags, check=False)
+        assert result.returncode == 2 and sentence in result.stderr and result.stderr.count("\n") == 1
+    run(*arguments, "--sampler", "heun", "--corrections", 2, "--langevin-rate", 0.1)
+
+
+@pytest.mark.parametrize("method", ["fnse", "fnle", "fnre"])
+def test_the_papers_recipe_is_one_flag_and_what_is_named_wins(run, transitions, tmp_path, method):
+    path = tmp_path / "model.safetensors"
+    result = json.loads(run("train", transitions, "-o", path, "--method", method, "--preset", "paper", "--steps", 20, "--json").stdout)
+    assert result["preset"] == "paper" and {network["steps"] for network in result["networks"].values()} == {20}
+    wanted = {"fnse": ("network", "joint"), "fnle": ("density", "maf"), "fnre": ("network", "joint")}[method]
+    assert result["settings"][wanted[0]] == wanted[1]
+    run("observe", "gaussian_rw", "--dim", 2, "--transitions", 3, "--seed", 5, "-o", tmp_path / "series.csv")
+    arguments = ["--observation", tmp_path / "series.csv", "-n", 10, "-o", tmp_path / "p.nc", "--preset", "paper", "--json"]
+    more = ["--steps", 30] if method == "fnse" else ["--most-steps", 50, "--least-ess", 10]
+    drawn = json.loads(run("sample", path, *arguments, *more, check=False).stdout)
+    assert drawn["preset"] == "paper"
+    assert drawn["settings"]["steps"] == 30 if method == "fnse" else drawn["settings"]["kernel"] == "slice"

@@ -7,6 +7,12 @@
 ///
 /// and that list feeds the flags and the help of the command line, the metadata of the model file, Python's keywords
 /// and the checks. A field is a bool, an integer, a double or a string.
+///
+/// A setting that only some choices of another one use says so in its condition,
+///
+///     visit(c.bins, "bins", "bins of the splines", when("density", {"nsf"}, between(2, 64)));
+///
+/// and whoever names it beside another choice is told (check_used), instead of being ignored.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,6 +24,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -70,6 +77,38 @@ struct one_of {
   std::string text() const { return fmt::format("one of {}", fmt::join(choices, ", ")); }
 };
 
+/// Values of another setting: "density", {"maf", "nsf"}. "> 0" stands for all positive numbers, "auto" where one of its
+/// candidates uses the setting.
+struct Choice {
+  std::string setting;
+  std::vector<std::string> values;
+};
+/// What has to be chosen for a setting to be of use: all choices of one of the alternatives. None: it always is.
+using Uses = std::vector<std::vector<Choice>>;
+
+/// A condition on a field that is not always used.
+template <class Condition>
+struct Conditional : Condition {
+  Uses uses;
+  Conditional(Condition condition, Uses when) : Condition(std::move(condition)), uses(std::move(when)) {}
+};
+template <class Condition>
+Conditional<Condition> when(std::string setting, std::vector<std::string> values, Condition condition) {
+  return {std::move(condition), {{{std::move(setting), std::move(values)}}}};
+}
+template <class Condition>
+Conditional<Condition> when_any(Uses alternatives, Condition condition) {
+  return {std::move(condition), std::move(alternatives)};
+}
+
+template <class Condition>
+Uses uses_of(const Condition& condition) {
+  if constexpr (requires { condition.uses; }) return condition.uses;
+  return {};
+}
+/// The help of a field with what uses it: "bins of the splines (with density = nsf)".
+std::string help_with_uses(std::string_view help, const Uses& uses);
+
 /// A struct of settings that lists its fields.
 template <class C>
 concept Config = std::default_initializable<C> && requires(C& c) { C::fields(c, [](auto&&...) {}); };
@@ -93,6 +132,7 @@ nlohmann::json to_json(const C& config) {
 /// One field, for help texts, docs and bindings.
 struct FieldInfo {
   std::string name, help, default_value, must_be;
+  Uses uses = {};
 };
 
 template <Config C>
@@ -100,10 +140,19 @@ std::vector<FieldInfo> describe_fields() {
   std::vector<FieldInfo> result;
   const C defaults{};
   C::fields(defaults, [&](const auto& value, std::string_view name, std::string_view help, const auto& condition) {
-    result.push_back({std::string(name), std::string(help), fmt::format("{}", value), condition.text()});
+    const Uses uses = uses_of(condition);
+    result.push_back({std::string(name), help_with_uses(help, uses), fmt::format("{}", value), condition.text(), uses});
   });
   return result;
 }
+
+/// Throws InputError if `named`, what a user has set by name, has a setting that the other settings make no use of:
+/// "train: bins is 12, but density = gaussian does not use it (nsf does)". `all` are those with what was set for the
+/// user, by a preset; other settings have their defaults.
+void check_used(std::string_view function, std::span<const FieldInfo> fields, const nlohmann::json& named,
+                const nlohmann::json& all);
+/// What somebody would have to name to get `settings`: those in use that are not at their defaults.
+nlohmann::json worth_naming(std::span<const FieldInfo> fields, const nlohmann::json& settings);
 
 namespace detail {
 

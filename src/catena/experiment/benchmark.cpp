@@ -17,7 +17,7 @@
 #include "catena/simulate/transitions.h"
 #include "catena/tasks/observe.h"
 #include "catena/train/joined_sets.h"
-#include "catena/train/method.h"
+#include "catena/train/recipe.h"
 
 namespace catena::experiment {
 namespace {
@@ -140,19 +140,16 @@ class Runner {
 
   model::TrainedModel fit(const simulate::TransitionSet& set, const SweepMethod& method, const Streams& streams) const {
     train::TrainingData data(set, {});
-    nlohmann::json loop = nlohmann::json::object(), settings = method.train;
-    for (const FieldInfo& field : describe_fields<train::LoopSettings>()) {
-      if (!settings.contains(field.name)) continue;
-      loop[field.name] = settings[field.name];
-      settings.erase(field.name);
-    }
+    const train::Recipe recipe = train::recipe_of("experiment", train::methods().at("experiment", method.method),
+                                                  method.train, data.training_size());
     return train::train(method.method, {.data = data,
-                                        .loop = from_json<train::LoopSettings>("experiment", loop),
-                                        .settings = settings,
+                                        .loop = recipe.loop,
+                                        .settings = recipe.settings,
                                         .streams = streams,
                                         .parallel = parallel_,
                                         .progress = silent_progress(),
-                                        .checkpoint = {}});
+                                        .checkpoint = {},
+                                        .preset = recipe.preset});
   }
 
   /// The model of a second round for one observation: transitions from its states, with θ around the posterior by the

@@ -143,10 +143,11 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
       "# Results\n\nWritten by `catena experiment show {} --page {}` (catena {}) from `rows.csv` there: {} rows, {} "
       "seed{}.\n\nC2ST by a random forest against 1,000 draws of the exact posterior, mean over observations ± its "
       "standard error: 0.5 is perfect, 1 is worst. In brackets what the paper prints for the same method (there "
-      "against "
-      "approximate references for four tasks); **bold** where ours is not above it. Cells that are not complete say "
-      "how "
-      "many rows they have; cells that did not run are empty.\n",
+      "against approximate references for four tasks); **bold** where ours is not above it. `fnbe` is not in the "
+      "paper: "
+      "beside it stand the paper's numbers of FNSE, its method of scores. Cells that are not complete say how many "
+      "rows "
+      "they have; cells that did not run are empty.\n",
       directory.string(), path.string(), version(), rows.size(), seeds.size(), seeds.size() == 1 ? "" : "s");
   const std::vector<Cell> cells = summarise(paper, "c2st");
   for (const std::uint64_t budget : budgets) {

@@ -26,7 +26,10 @@ struct Cell {
 /// seeds are averaged first, because they share the observation.
 std::vector<Cell> summarise(const std::vector<Row>& rows, const std::string& metric);
 
-/// The paper's random-forest C2ST, if it prints one.
+/// The method of the paper that one of ours is compared with: itself, and FNSE for fnbe.
+std::string papers_method(const std::string& method);
+
+/// The paper's random-forest C2ST of that method, if it prints one.
 std::optional<double> paper_c2st(const std::string& method, std::uint64_t budget, const std::string& task,
                                  std::size_t transitions);
 

@@ -6,10 +6,11 @@
 
 #include "catena/core/check.h"
 #include "catena/evaluate/metric.h"
+#include "catena/sample/posterior.h"
 #include "catena/simulate/record_plan.h"
 #include "catena/tasks/likelihood.h"
 #include "catena/tasks/task.h"
-#include "catena/train/method.h"
+#include "catena/train/recipe.h"
 
 namespace catena::experiment {
 namespace {
@@ -20,6 +21,15 @@ void check_label(const std::string& label) {
     return c < ' ' || c == ',' || c == '"' || c == '/' || c == '\\';
   });
   check::that(plain, "experiment", "label", fmt::format("\"{}\"", label), "text without commas, quotes and slashes");
+}
+
+void refuse_others(const std::string& source, const char* what, const nlohmann::json& entry,
+                   const std::vector<std::string>& fields) {
+  for (const auto& [name, value] : entry.items()) {
+    if (std::ranges::find(fields, name) == fields.end()) {
+      throw InputError(fmt::format("{}: {} of a sweep has no field \"{}\"", source, what, name));
+    }
+  }
 }
 
 }  // namespace
@@ -55,11 +65,12 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
   const auto known = sweep.to_json();
   try {
     for (const auto& [name, value] : json.items()) {
-      if (name != "tasks" && name != "methods" && !known.contains(name)) {
+      if (name != "tasks" && name != "methods" && name != "preset" && !known.contains(name)) {
         throw InputError(fmt::format("{}: a sweep has no field \"{}\"", source, name));
       }
     }
     for (const auto& task : json.at("tasks")) {
+      refuse_others(source, "a task", task, {"name", "label", "options", "records", "missing", "series"});
       SweepTask entry;
       entry.name = task.at("name").get<std::string>();
       entry.label = task.value("label", entry.name);
@@ -70,9 +81,17 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
       sweep.tasks.push_back(std::move(entry));
     }
     for (const auto& method : json.at("methods")) {
+      refuse_others(source, "a method", method, {"method", "label", "train", "sample", "rounds", "preset"});
       const auto name = method.at("method").get<std::string>();
-      sweep.methods.push_back({method.value("label", name), name, method.value("train", nlohmann::json::object()),
-                               method.value("sample", nlohmann::json::object()), method.value("rounds", 1)});
+      // A preset is one for both, unless train or sample has its own.
+      nlohmann::json preset = nlohmann::json::object();
+      if (json.contains("preset")) preset["preset"] = json["preset"];
+      if (method.contains("preset")) preset["preset"] = method["preset"];
+      nlohmann::json train = preset, sample = preset;
+      train.update(method.value("train", nlohmann::json::object()));
+      sample.update(method.value("sample", nlohmann::json::object()));
+      sweep.methods.push_back(
+          {method.value("label", name), name, std::move(train), std::move(sample), method.value("rounds", 1)});
     }
     sweep.budgets = json.value("budgets", sweep.budgets);
     sweep.transitions = json.value("transitions", sweep.transitions);
@@ -97,7 +116,9 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
   }
   for (const SweepMethod& method : sweep.methods) {
     check_label(method.label);
-    static_cast<void>(train::methods().at("experiment", method.method));
+    const train::Method& entry = train::methods().at("experiment", method.method);
+    static_cast<void>(train::recipe_of("experiment", entry, method.train, 10000));
+    static_cast<void>(sample::sampler_settings("experiment", method.method, method.sample));
     check::that(method.rounds == 1 || method.rounds == 2, "experiment", "rounds", method.rounds, "1 or 2");
     for (const SweepTask& task : sweep.tasks) {
       check::that(method.rounds == 1 || task.records == SweepTask{}.records, "experiment", "rounds", method.rounds,

@@ -23,9 +23,9 @@ struct SweepTask {
 
 struct SweepMethod {
   std::string label;   // what rows are filed under; the method's name unless a sweep compares variants
-  std::string method;  // fnse, …
-  nlohmann::json train = nlohmann::json::object();   // settings that differ from the defaults
-  nlohmann::json sample = nlohmann::json::object();  // of its posterior sampler
+  std::string method;  // fnle, …
+  nlohmann::json train = nlohmann::json::object();   // settings that differ from the defaults, and "preset"
+  nlohmann::json sample = nlohmann::json::object();  // the same of its posterior sampler
   /// 2: half of the budget goes to a second round for each observation, from its states and around the posterior that
   /// the first half gave (docs/extensions/second-round.md).
   int rounds = 1;

@@ -87,6 +87,7 @@ files::TensorFile file_of(const TrainedModel& model) {
                    {"notes", model.notes},
                    {"main_network", model.main_network},
                    {"networks", nlohmann::json::object()}};
+  if (!model.preset.empty()) file.metadata["preset"] = model.preset;
   for (const auto& [name, network] : model.networks) {
     file.metadata["networks"][name] = {
         {"outcome", catena::name(network.outcome)},
@@ -140,6 +141,7 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
   model.source = source;
   try {
     model.method = metadata.at("method").get<std::string>();
+    model.preset = metadata.value("preset", "");
     model.settings = metadata.at("settings");
     model.training = metadata.at("training");
     if (!metadata.at("seed").is_number_integer())

@@ -38,6 +38,7 @@ std::size_t weight_count(const TrainedNetwork& network);
 
 struct TrainedModel {
   std::string method;
+  std::string preset;       // whose recipe it is (preset.h); empty: none
   nlohmann::json settings;  // of the method, all of them
   nlohmann::json training;  // of the loop, all of them
   std::uint64_t seed = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "catena/core/check.h"
+#include "catena/model/preset.h"
 #include "catena/sample/fnle_posterior.h"
 #include "catena/sample/fnre_posterior.h"
 #include "catena/sample/restored_prior.h"
@@ -12,9 +13,20 @@
 namespace catena::sample {
 
 const Registry<PosteriorSampler>& posterior_samplers() {
-  static const Registry<PosteriorSampler> registry("method", {fnle_posterior_sampler(), fnre_posterior_sampler(),
-                                                              fnse_posterior_sampler(), fnbe_posterior_sampler()});
+  static const Registry<PosteriorSampler> registry = [] {
+    std::vector<PosteriorSampler> samplers{fnle_posterior_sampler(), fnre_posterior_sampler(), fnse_posterior_sampler(),
+                                           fnbe_posterior_sampler()};
+    for (PosteriorSampler& sampler : samplers) sampler.settings.push_back(model::preset_field());
+    return Registry<PosteriorSampler>("method", std::move(samplers));
+  }();
   return registry;
+}
+
+nlohmann::json sampler_settings(std::string_view function, std::string_view method, const nlohmann::json& named) {
+  const PosteriorSampler& sampler = posterior_samplers().at(function, method);
+  nlohmann::json all = model::with_preset(function, method, "sample", named).settings;
+  check_used(function, sampler.settings, named, all);
+  return all;
 }
 
 PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& streams, const Parallel& parallel,
@@ -22,6 +34,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
   const prior::TruePrior true_prior = asked.model.true_prior();
   const auto& around = true_prior.around();
   PosteriorRequest request = asked;
+  request.settings = sampler_settings("sample", asked.model.method, asked.settings);
   if (around) request.draws *= draws_for_one;
   const PosteriorSampler& sampler = posterior_samplers().at("sample", request.model.method);
   check::at_least("sample", "the number of draws", request.draws, std::size_t{1});
@@ -45,6 +58,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
   draws.theta = Matrix(draws.z.rows(), draws.z.cols());
   for (std::size_t k = 0; k < draws.z.rows(); ++k) true_prior.prior().to_theta(draws.z.row(k), draws.theta.row(k));
   draws.info["method"] = request.model.method;
+  if (asked.settings.contains("preset")) draws.info["preset"] = asked.settings["preset"];
   draws.info["outside_training_range"] = draws.observed.all_outside();
   draws.info["worst_excess"] = draws.observed.worst_excess;
   draws.info["outcome"] = name(draws.outcome);

@@ -22,7 +22,8 @@ struct PosteriorRequest {
   const model::TrainedModel& model;
   std::vector<simulate::SeriesView> series;  // all of one θ; with times for models that use time
   std::size_t draws = 1000;
-  nlohmann::json settings = nlohmann::json::object();  // of the method's sampler; what is not named keeps its default
+  /// Of the method's sampler, and "preset" (model/preset.h); what neither names keeps its default.
+  nlohmann::json settings = nlohmann::json::object();
   /// A file with what is known of the one series so far: `series` goes on where it stopped, and the file takes it in.
   /// Empty: `series` is all there is.
   std::filesystem::path state = {};
@@ -74,6 +75,10 @@ struct PosteriorSampler {
 };
 
 const Registry<PosteriorSampler>& posterior_samplers();
+
+/// What the sampler of a method is told: what `named` says, over what its preset says. Throws InputError for a setting
+/// that the others make no use of.
+nlohmann::json sampler_settings(std::string_view function, std::string_view method, const nlohmann::json& named);
 
 /// Throws InputError for a series that does not fit the model.
 PosteriorDraws draw_posterior(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,

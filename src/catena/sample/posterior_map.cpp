@@ -195,8 +195,10 @@ std::vector<double> posterior_log_prob(const PosteriorRequest& request, ConstMat
   return result;
 }
 
-MapEstimate posterior_map(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,
+MapEstimate posterior_map(const PosteriorRequest& asked, const Streams& streams, const Parallel& parallel,
                           Progress& progress) {
+  PosteriorRequest request = asked;
+  request.settings = sampler_settings("map", asked.model.method, asked.settings);
   const model::TrainedModel& model = request.model;
   const PosteriorSampler& sampler = posterior_samplers().at("map", model.method);
   check::that(sampler.map != nullptr || sampler.target != nullptr, "map", "the method", model.method,

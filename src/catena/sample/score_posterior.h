@@ -17,7 +17,8 @@ struct ScorePosteriorSettings {
   static void fields(Self& c, Visit&& visit) {
     visit(c.rule, "rule", "how local scores are composed", one_of(compose::rules().names()));
     visit(c.precisions, "precisions", "local precisions: the model's amortised Gaussian, or sampled as in the paper",
-          one_of({"amortised", "sampled", "sampled_full"}));
+          when_any({{{"precisions", {"amortised"}}}, {{"rule", {"gauss"}}}},
+                   one_of({"amortised", "sampled", "sampled_full"})));
     compose::RuleSettings::fields(c.compose, visit);
     SampleSettings::fields(c.sample, visit);
   }

@@ -28,7 +28,7 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const PosteriorSampl
               "one with several series or models", "of one series and one model");
   compose::SeriesState state =
       std::filesystem::exists(request.state) ? compose::read_state(request.state, model) : compose::SeriesState(model);
-  const simulate::SeriesView& added = request.series.front();
+  const simulate::SeriesView& added = request.series.front();  // there is one
   check::equal("sample", "the number of states of the series", added.states.cols, model.features.states());
   check::that(model.features.shape().plain(), "sample", "what the model of a state file was trained on",
               "longer records", "single transitions");

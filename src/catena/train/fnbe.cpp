@@ -10,7 +10,7 @@
 namespace catena::train {
 namespace {
 
-/// One recipe for all tasks, found on observations and seeds that no table uses (docs/fnse.md).
+/// One recipe for all tasks, found on observations and seeds that no table uses (docs/fnbe.md).
 int fnbe_steps(std::size_t transitions) { return transitions < 30000 ? 8000 : 30000; }
 
 /// Blurs (σ/m, in prior standard deviations) below the first are none to a network, and above the second a transition

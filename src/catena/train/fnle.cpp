@@ -37,8 +37,12 @@ model::TrainedModel train_fnle(const MethodContext& context) {
 }  // namespace
 
 Method fnle_method() {
-  return {"fnle", "densities of single transitions by maximum likelihood", describe_fields<FnleSettings>(), train_fnle,
-          /*any_prior=*/true};
+  return {"fnle",
+          "densities of single transitions by maximum likelihood",
+          describe_fields<FnleSettings>(),
+          train_fnle,
+          /*any_prior=*/true,
+          /*own_decay=*/true};
 }
 
 }  // namespace catena::train

@@ -1,5 +1,6 @@
 #include "catena/train/method.h"
 
+#include "catena/model/preset.h"
 #include "catena/train/fnbe.h"
 #include "catena/train/fnle.h"
 #include "catena/train/fnre.h"
@@ -9,7 +10,11 @@
 namespace catena::train {
 
 const Registry<Method>& methods() {
-  static const Registry<Method> registry("method", {fnle_method(), fnre_method(), fnse_method(), fnbe_method()});
+  static const Registry<Method> registry = [] {
+    std::vector<Method> list{fnle_method(), fnre_method(), fnse_method(), fnbe_method()};
+    for (Method& method : list) method.settings.push_back(model::preset_field());
+    return Registry<Method>("method", std::move(list));
+  }();
   return registry;
 }
 
@@ -46,6 +51,7 @@ void remove_checkpoints(const MethodContext& context) {
 model::TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings) {
   model::TrainedModel model;
   model.method = method;
+  model.preset = context.preset;
   model.settings = settings;
   model.training = to_json(context.loop);
   model.seed = context.streams.seed();

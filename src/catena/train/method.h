@@ -1,5 +1,5 @@
-/// The methods by name: fnse, and one file and one line of the registry for every other one. A method turns training
-/// data into a model; what samples from it later reads the same settings out of the model file.
+/// The methods by name: one file and one line of the registry for each. A method turns training data into a model; what
+/// samples from it later reads the same settings out of the model file.
 #pragma once
 
 #include <string_view>
@@ -20,6 +20,7 @@ struct MethodContext {
   Parallel parallel;
   Progress& progress;
   CheckpointPlan checkpoint;  // every network gets a file of its own: PATH.NETWORK.checkpoint
+  std::string preset = {};    // what loop and settings come from (recipe.h), for the record
 };
 
 struct Method {
@@ -29,9 +30,13 @@ struct Method {
   model::TrainedModel (*train)(const MethodContext& context);
   /// What it learns does not depend on how θ was drawn, as a likelihood does not: sets of several rounds go together.
   bool any_prior = false;
+  /// Its setting `decay` stands for the loop's weight_decay in every network.
+  bool own_decay = false;
 };
 
 const Registry<Method>& methods();
+/// The one to start with (docs/guide/choosing-a-method.md).
+inline constexpr const char* default_method = "fnle";
 
 /// Trains the named method; `checkpoint.path` is the model's own path, beside which checkpoints are kept.
 model::TrainedModel train(std::string_view method, const MethodContext& context);

@@ -63,8 +63,8 @@ void RatioLossSettings::fields(Self& c, Visit&& visit) {
         one_of(ratio_loss_choices()));
   visit(c.atoms, "atoms",
         "parameters that each transition is compared with, its own included (0: 64 separable, 8 joint)", at_least(0));
-  visit(c.gamma, "gamma", "odds of the dependent class of nre_c", positive());
-  visit(c.balance, "balance", "weight lambda of the balance condition of balanced", not_negative());
+  visit(c.gamma, "gamma", "odds of the dependent class", when("loss", {"nre_c"}, positive()));
+  visit(c.balance, "balance", "weight lambda of the balance condition", when("loss", {"balanced"}, not_negative()));
 }
 
 }  // namespace catena::train

@@ -26,7 +26,7 @@ struct ScoreLossSettings {
   static void fields(Self& c, Visit&& visit) {
     visit(c.levels, "levels", "how training draws a: uniform on [a_min, 1] (paper), or ln(sigma/m) uniform",
           one_of({"uniform", "log"}));
-    visit(c.smallest_eta, "smallest_eta", "smallest sigma/m that training draws with levels = log", positive());
+    visit(c.smallest_eta, "smallest_eta", "smallest sigma/m that training draws", when("levels", {"log"}, positive()));
     visit(c.weight, "weight",
           "lambda(a): sigma = max(sigma^2, 0.01) (paper), precondition = v(a), which weighs errors of y evenly",
           one_of({"sigma", "precondition"}));

@@ -4,7 +4,15 @@ Run once for a released version, from the root of the repository, and keep the f
 
     PYTHONPATH=build/python .venv/bin/python tests/data/models/make_models.py
 
-python/tests/test_old_models.py loads every folder here. Models are small on purpose: what is tested is that files stay
+python/tests/test_old_models.py loads every folder here. 0.1.0/fnse_separable was added later, by the program of 0.1.0: its fnse.safetensors
+holds what is the method fnbe now.
+
+    catena simulate lotka_volterra --budget 2000 --seed 1 -o t.nc
+    catena train t.nc --method fnse --network separable --width 12 --terms 8 --ensemble 1 --steps 60 --seed 4 -o fnse_separable.safetensors
+    catena observe lotka_volterra --transitions 5 --seed 2 -o s.csv
+    catena sample fnse_separable.safetensors --observation s.csv -n 200 --seed 5 -o p.nc
+
+Models are small on purpose: what is tested is that files stay
 readable, not that posteriors are good.
 """
 

@@ -76,17 +76,20 @@ void DensitySettings::fields(Self& c, Visit&& visit) {
         "the density of an increment given state and parameters; auto: gaussian, separable or mixture, by the held-out "
         "loss",
         one_of(density_choices()));
-  visit(c.width, "width", "units of each hidden layer (gaussian, mixture; separable: of the state's)", at_least(4));
-  visit(c.z_width, "z_width", "units of each hidden layer of the parameters (separable)", at_least(4));
-  visit(c.layers, "layers", "hidden layers (gaussian, mixture; separable: of the parameters)", at_least(1));
+  const std::vector<std::string> trunks{"auto", "gaussian", "separable", "mixture"}, flows{"maf", "nsf"};
+  visit(c.width, "width", "units of each hidden layer (separable: of the state's)",
+        when("density", trunks, at_least(4)));
+  visit(c.z_width, "z_width", "units of each hidden layer of the parameters",
+        when("density", {"auto", "separable"}, at_least(4)));
+  visit(c.layers, "layers", "hidden layers (separable: of the parameters)", when("density", trunks, at_least(1)));
   visit(c.terms, "terms",
-        "products of a function of the state and one of the parameters (gaussian, mixture), of linear forms of the "
-        "parameters (separable)",
-        at_least(0));
-  visit(c.components, "components", "Gaussians of a mixture", at_least(1));
-  visit(c.flow_layers, "flow_layers", "transformations of a flow (maf, nsf)", at_least(1));
-  visit(c.flow_width, "flow_width", "units of the two masked layers of each transformation (maf, nsf)", at_least(4));
-  visit(c.bins, "bins", "bins of the splines (nsf)", between(2, 64));
+        "products of a function of the state and one of the parameters (separable: of linear forms of the parameters)",
+        when("density", trunks, at_least(0)));
+  visit(c.components, "components", "Gaussians of a mixture", when("density", {"auto", "mixture"}, at_least(1)));
+  visit(c.flow_layers, "flow_layers", "transformations of a flow", when("density", flows, at_least(1)));
+  visit(c.flow_width, "flow_width", "units of the two masked layers of each transformation",
+        when("density", flows, at_least(4)));
+  visit(c.bins, "bins", "bins of the splines", when("density", {"nsf"}, between(2, 64)));
 }
 
 /// The whole network: −log q, with the log probability of the atoms.

@@ -48,14 +48,14 @@ struct RatioNetworkSettings {
         one_of({"auto", "gaussian", "separable", "joint"}));
     visit(c.width, "width", "units of each hidden layer", at_least(4));
     visit(c.layers, "layers", "hidden layers of each part (separable), residual layers (joint)", at_least(1));
-    visit(c.terms, "terms", "terms K of a separable network", at_least(1));
-    visit(c.products, "products", "products of a function of the state and one of the increment (separable)",
-          at_least(1));
+    const std::vector<std::string> separable{"auto", "gaussian", "separable"};
+    visit(c.terms, "terms", "terms K of a separable network", when("network", separable, at_least(1)));
+    visit(c.products, "products", "products of a function of the state and one of the increment",
+          when("network", separable, at_least(1)));
     visit(c.squares, "squares",
-          "squares of sums of products in a separable network (-1: one for each state, at most 4); a gaussian one has "
-          "as many as states",
-          at_least(-1));
-    visit(c.square_terms, "square_terms", "terms of each of them", at_least(2));
+          "squares of sums of products (-1: one for each state, at most 4); a gaussian network has as many as states",
+          when("network", {"auto", "separable"}, at_least(-1)));
+    visit(c.square_terms, "square_terms", "terms of each of them", when("network", separable, at_least(2)));
   }
   bool separable() const { return network != "joint"; }
   bool gaussian() const { return network == "gaussian"; }

@@ -28,7 +28,7 @@ struct ScoreNetworkSettings {
   static void fields(Self& c, Visit&& visit) {
     visit(c.width, "width", "units of each hidden layer", at_least(4));
     visit(c.layers, "layers", "hidden layers", at_least(1));
-    visit(c.terms, "terms", "terms K of a separable network", at_least(1));
+    visit(c.terms, "terms", "terms K of a separable network", when("network", {"auto", "separable"}, at_least(1)));
   }
   bool separable() const { return network == "separable"; }
 };

@@ -39,11 +39,13 @@ struct SampleSettings {
     visit(c.largest_z, "largest_z", "no estimate of z beyond so many standard deviations of the prior", positive());
     visit(c.langevin.corrections, "corrections", "Langevin steps at every level (-1: the sampler's own number)",
           at_least(-1));
-    visit(c.langevin.rate, "langevin_rate", "size of a Langevin step in units of its bound", between(1e-6, 1.0));
-    visit(
-        c.tolerance, "tolerance",
-        "adaptive steps: largest error of a step in the level's standard deviations, `steps` being the most (0: fixed)",
-        not_negative());
+    visit(c.langevin.rate, "langevin_rate", "size of a Langevin step in units of its bound",
+          when_any({{{"corrections", {"> 0"}}}, {{"corrections", {"-1"}}, {"sampler", correcting_samplers()}}},
+                   between(1e-6, 1.0)));
+    visit(c.tolerance, "tolerance",
+          "adaptive steps: largest error of a step in the level's standard deviations, `steps` being the most (0: "
+          "fixed)",
+          when("sampler", adaptive_samplers(), not_negative()));
     visit(c.block, "block", "particles that move together", at_least(1));
   }
 };

@@ -62,4 +62,24 @@ const Registry<Sampler>& samplers() {
   return registry;
 }
 
+namespace {
+
+std::vector<std::string> samplers_that(bool (*wanted)(const Sampler&)) {
+  std::vector<std::string> names;
+  for (const Sampler& sampler : samplers()) {
+    if (wanted(sampler)) names.emplace_back(sampler.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> correcting_samplers() {
+  return samplers_that([](const Sampler& sampler) { return sampler.corrections > 0; });
+}
+
+std::vector<std::string> adaptive_samplers() {
+  return samplers_that([](const Sampler& sampler) { return sampler.adaptive(); });
+}
+
 }  // namespace catena::sample

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "catena/core/registry.h"
 
@@ -48,5 +50,8 @@ struct Sampler {
 };
 
 const Registry<Sampler>& samplers();
+/// The names of those with Langevin steps of their own, and of those that can adapt their steps.
+std::vector<std::string> correcting_samplers();
+std::vector<std::string> adaptive_samplers();
 
 }  // namespace catena::sample

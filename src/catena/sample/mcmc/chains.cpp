@@ -324,7 +324,15 @@ std::vector<std::string> kernel_choices() {
 
 std::vector<FieldInfo> mcmc_fields() {
   std::vector<FieldInfo> all = describe_fields<McmcSettings>();
-  for (const KernelEntry& entry : kernels()) std::ranges::copy(fields_of(entry), std::back_inserter(all));
+  for (const KernelEntry& entry : kernels()) {
+    for (FieldInfo field : fields_of(entry)) {
+      std::vector<std::string> users{std::string(entry.name)};
+      if (may_use("auto", entry)) users.emplace_back("auto");
+      field.uses = {{{"kernel", std::move(users)}}};
+      field.help = help_with_uses(field.help, field.uses);
+      all.push_back(std::move(field));
+    }
+  }
   return all;
 }
 

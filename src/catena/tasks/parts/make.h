@@ -20,11 +20,13 @@ namespace catena::tasks::parts {
 /// Over which steps between observed states a likelihood is known: single ones, or any whole number of them.
 enum class Steps { one, any };
 
-/// The entry of a task whose options are a configuration (core/config.h). `likelihood` may be null.
+/// The entry of a task whose options are a configuration (core/config.h). Without a likelihood there is no exact
+/// posterior.
 template <Config Options>
-TaskEntry entry_of(std::string_view name, std::string_view help, Task (*make)(const Options&),
-                   std::type_identity_t<std::unique_ptr<SeriesLikelihood> (*)(const Options&, const Run&)> likelihood,
-                   Steps steps = Steps::one) {
+TaskEntry entry_of(
+    std::string_view name, std::string_view help, Task (*make)(const Options&),
+    std::type_identity_t<std::unique_ptr<SeriesLikelihood> (*)(const Options&, const Run&)> likelihood = nullptr,
+    Steps steps = Steps::one) {
   TaskEntry entry{name, help, describe_fields<Options>(),
                   [make](const nlohmann::json& options) { return make(from_json<Options>("task", options)); }};
   if (likelihood != nullptr) {

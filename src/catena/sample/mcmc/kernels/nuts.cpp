@@ -60,7 +60,7 @@ struct NutsSettings {
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit(c.tree_depth, "tree_depth", "nuts: at most 2^this leapfrog steps", between(1, 20));
+    visit(c.tree_depth, "tree_depth", "at most 2^this leapfrog steps", between(1, 20));
   }
 };
 

@@ -28,7 +28,7 @@ struct TemperingSettings {
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit(c.tempered_kernel, "tempered_kernel", "tempering: what moves the chains at each temperature",
+    visit(c.tempered_kernel, "tempered_kernel", "what moves the chains at each temperature",
           one_of(tempered_kernel_choices()));
   }
 };

@@ -1,0 +1,125 @@
+#include "catena/model/preset.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "catena/core/check.h"
+#include "catena/core/errors.h"
+
+namespace catena::model {
+namespace {
+
+/// How sbi trains: at most so many epochs, the held-out loss after each, and the end after 20 without a better one. Its
+/// Adam has no decay of weights: 1e-9 is none, where 0 would search for the best.
+constexpr int sbi_epochs = 500;
+constexpr double sbi_patience = 20.0 / sbi_epochs;
+
+nlohmann::json trained_by_sbi(nlohmann::json network) {
+  network.update({{"batch_size", 1000},
+                  {"learning_rate", 1e-3},
+                  {"epochs", sbi_epochs},
+                  {"evaluations", sbi_epochs},
+                  {"patience", sbi_patience},
+                  {"decay", 1e-9},
+                  {"clip_norm", 5.0},
+                  {"average_decay", 0.0}});
+  return network;
+}
+
+nlohmann::json slice_chains() { return {{"kernel", "slice"}, {"chains", 100}}; }
+
+}  // namespace
+
+const std::vector<Preset>& presets() {
+  static const std::vector<Preset> list{
+      {"paper",
+       "fnse",
+       "joint network, 5 layers of 50; denoising score matching with its control variate; 5,000 epochs; gauss with "
+       "sampled precisions, Euler–Maruyama with 500 steps down to a = 0.01",
+       {{"network", "joint"},
+        {"width", 50},
+        {"layers", 5},
+        {"schedule", "variance_preserving"},
+        {"levels", "uniform"},
+        {"weight", "sigma"},
+        {"pairing", "control_variate"},
+        {"ensemble", 1},
+        {"whiten", false},
+        {"centre", false},
+        {"batch_size", 1000},
+        {"learning_rate", 5e-4},
+        {"epochs", 5000},
+        {"evaluations", 100},
+        {"patience", 1.0},
+        {"clip_norm", 1e9},  // none
+        {"average_decay", 0.0}},
+       {{"rule", "gauss"},
+        {"precisions", "sampled"},
+        {"nugget", 0.1},
+        {"sampler", "euler_maruyama"},
+        {"steps", 500},
+        {"end_width", 1e-9},  // smallest_a alone says where to end
+        {"smallest_a", 0.01},
+        {"denoise", false},
+        {"largest_z", 1e9}}},  // no cut
+      {"paper", "fnle", "masked autoregressive flow of 5 layers, 2 × 50 units; slice sampling by 100 chains",
+       trained_by_sbi({{"density", "maf"},
+                       {"flow_layers", 5},
+                       {"flow_width", 50},
+                       {"logarithms", "none"},
+                       {"point_masses", "none"},
+                       {"integers", "none"}}),
+       slice_chains()},
+      {"paper", "fnre", "residual classifier, 2 blocks of 50, contrastive loss; slice sampling by 100 chains",
+       trained_by_sbi({{"network", "joint"},
+                       {"width", 50},
+                       {"layers", 2},
+                       {"loss", "contrastive"},
+                       {"atoms", 8},
+                       {"logarithms", "none"},
+                       {"whiten", false},
+                       {"ensemble", 1}}),
+       slice_chains()},
+  };
+  return list;
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const Preset& preset : presets()) {
+    if (std::ranges::find(names, preset.name) == names.end()) names.emplace_back(preset.name);
+  }
+  return names;
+}
+
+FieldInfo preset_field() {
+  return {"preset", "the recipe of somebody else, over which named settings win (docs/paper.md)", "",
+          one_of(preset_names()).text()};
+}
+
+PresetSettings with_preset(std::string_view function, std::string_view method, std::string_view stage,
+                           nlohmann::json named) {
+  if (!named.is_object() || !named.contains("preset")) return {"", std::move(named)};
+  const nlohmann::json given = named["preset"];
+  named.erase("preset");
+  const std::string name = given.is_string() ? given.get<std::string>() : "";
+  if (name.empty() && given.is_string()) return {"", std::move(named)};
+  const std::vector<std::string> names = preset_names();
+  check::that(std::ranges::find(names, name) != names.end(), function, "preset", detail::json_text(given),
+              one_of(names).text());
+  std::vector<std::string_view> methods;
+  for (const Preset& preset : presets()) {
+    if (preset.name != name) continue;
+    methods.push_back(preset.method);
+    if (preset.method != method) continue;
+    nlohmann::json all = stage == "train" ? preset.train : preset.sample;
+    if (named.contains("steps")) all.erase("epochs");
+    all.update(named);
+    return {name, std::move(all)};
+  }
+  throw InputError(fmt::format("{}: preset is {}, but {} is no method of it ({} are)", function, name, method,
+                               fmt::join(methods, ", ")));
+}
+
+}  // namespace catena::model

@@ -1,0 +1,22 @@
+/// From what a user names to what training is told: settings of the loop and of the method, those of a preset
+/// (model/preset.h) under them. The command line, Python and sweeps come through here.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "catena/train/method.h"
+
+namespace catena::train {
+
+struct Recipe {
+  LoopSettings loop;
+  nlohmann::json settings;  // of the method
+  std::string preset;       // empty: none
+};
+
+/// `named`: settings of the loop and of the method by name, and "preset". `transitions`: those trained on, for presets
+/// that count in epochs. Throws InputError for a setting that the others make no use of.
+Recipe recipe_of(std::string_view function, const Method& method, const nlohmann::json& named, std::size_t transitions);
+
+}  // namespace catena::train
