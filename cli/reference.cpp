@@ -50,6 +50,9 @@ int run_reference(const ReferenceArguments& arguments) {
     // The series as they were given, with their times and what is missing in them.
     const auto observed = std::ranges::find(group->groups, "observed_data", &files::Group::name);
     if (observed != group->groups.end()) *observed = sample::observed_group(views);
+    simulate::PathSettings read = arguments.paths;
+    read.step_length = simulate::step_length(views.front(), tasks::likelihood_steps(task.name), arguments.paths);
+    group->attributes["paths"] = to_json(read).dump();
     files::write_netcdf(arguments.output, *group);
   }
 

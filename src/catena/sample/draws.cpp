@@ -287,7 +287,7 @@ Draws draws_in(const Group& root, const std::string& source) {
   result.record = root.attributes;
   result.health = health_in(*found, result.parameters);
   const auto dropped = root.attributes.find("dropped_draws");
-  if (dropped != root.attributes.end() && dropped->second.is_number_unsigned()) {
+  if (dropped != root.attributes.end() && dropped->second.is_number_integer()) {
     result.dropped = dropped->second.get<std::size_t>();
   }
   return result;
