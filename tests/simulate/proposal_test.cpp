@@ -15,8 +15,10 @@ namespace {
 
 constexpr std::size_t draws = 20000;
 
-ProposalPtr make(const Model& model, const nlohmann::json& description, std::vector<Matrix> target = {}) {
-  return make_proposal("test", description, {model, Streams(2), std::move(target)});
+ProposalPtr make(const Model& model, const nlohmann::json& description, const std::vector<Matrix>& target = {}) {
+  std::vector<SeriesView> views;
+  for (const Matrix& series : target) views.push_back({.states = series, .times = {}, .names = {}});
+  return make_proposal("test", description, {model, Streams(2), views});
 }
 
 /// A proposal of every kind, for tests that walk the registry.
@@ -45,9 +47,7 @@ TEST(EveryProposal, IsMadeFromItsNameAndDescribesItself) {
       EXPECT_EQ(x(0, l), same(0, l));
       EXPECT_TRUE(std::isfinite(x(1, l)));
     }
-    EXPECT_THROW(
-        make_proposal("test", {{"proposal", entry.name}, {"no_such_setting", 1}}, {model, Streams(2), {Matrix(4, 2)}}),
-        InputError)
+    EXPECT_THROW(make(model, {{"proposal", entry.name}, {"no_such_setting", 1}}, {Matrix(4, 2)}), InputError)
         << entry.name;
   }
   EXPECT_THROW(make(model, {{"proposal", "none such"}}), InputError);
@@ -161,7 +161,7 @@ TEST(RolloutProposal, CarriesStatesOnWithAFreshThetaEachTime) {
   EXPECT_EQ(source.block_rows(), 640U);
   Matrix z(640, 1), theta(640, 1), x(640, 1), x_next(640, 1), time(640, 1);
   TransitionLanes lanes(model, source.lanes());
-  const std::size_t invalid = source.make_block(0, lanes, {z, theta, x, x_next, time});
+  const std::size_t invalid = source.make_block(0, lanes, {z, theta, x, x_next, time, {}});
   std::size_t restarts = 0, repeated = 0;
   for (std::size_t r = 16; r < 640; ++r) {  // lane by lane, 16 rows later
     const double before = x_next(r - 16, 0);
@@ -181,7 +181,7 @@ TEST(RolloutProposal, CarriesStatesOnWithAFreshThetaEachTime) {
   EXPECT_GE(invalid, restarts);
   // A shorter last block is the beginning of the whole one.
   Matrix z2(100, 1), theta2(100, 1), x2(100, 1), next2(100, 1), time2(100, 1);
-  source.make_block(0, lanes, {z2, theta2, x2, next2, time2});
+  source.make_block(0, lanes, {z2, theta2, x2, next2, time2, {}});
   for (std::size_t r = 0; r < 96; ++r) EXPECT_EQ(x2(r, 0), x(r, 0));
 }
 
