@@ -74,7 +74,8 @@ void write_draws(const std::string& path, const std::vector<std::string>& parame
   for (std::size_t s = 0; s < series.size(); ++s) {
     draws.series.push_back({states, copy(series[s]), {span(times[s]).begin(), span(times[s]).end()}});
   }
-  for (const auto& [key, value] : parse(record).items()) draws.record[key] = value;
+  const nlohmann::json parsed = parse(record);  // items() refers to it
+  for (const auto& [key, value] : parsed.items()) draws.record[key] = value;
   const nb::gil_scoped_release release;
   sample::write_draws(path, draws);
 }

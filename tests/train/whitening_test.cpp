@@ -31,7 +31,8 @@ TEST(Whitening, MakesIncrementsOfSizeOneWhereverTheyStart) {
     return sum / count;
   };
   const double before = spread(true) / spread(false);
-  data.whiten(std::make_shared<model::Whitening>(model::named_weights(objective.graph(), result.weights), "test", data.features()));
+  data.whiten(std::make_shared<model::Whitening>(model::named_weights(objective.graph(), result.weights), "test",
+                                                 data.features()));
   EXPECT_GT(before, 3);
   // A few seconds of training on 800 transitions in each quarter: sizes are alike, if not exact.
   const double after = spread(true) / spread(false);
