@@ -7,7 +7,7 @@
 #include "catena/nn/batch_gradient.h"
 #include "catena/nn/optimizer.h"
 #include "catena/train/choose_inputs.h"
-#include "catena/train/density_objective.h"
+#include "catena/train/objectives/density.h"
 
 namespace catena::cli {
 

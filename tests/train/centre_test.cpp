@@ -1,5 +1,5 @@
 // The centre network: what it learns is the error in the mean of the scores it is shown.
-#include "catena/train/centre.h"
+#include "catena/train/objectives/centre.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "catena/train/density_objective.h"
+#include "catena/train/objectives/density.h"
 #include "train/train_cases.h"
 
 namespace catena::train::decay_search_test {

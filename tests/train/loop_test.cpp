@@ -7,7 +7,7 @@
 
 #include "catena/core/errors.h"
 #include "catena/files/safetensors.h"
-#include "catena/train/score_objective.h"
+#include "catena/train/objectives/score.h"
 #include "train/train_cases.h"
 
 namespace catena::train::loop_test {

@@ -1,5 +1,5 @@
 // The losses of ratio estimation against the same formulas in complex doubles, values and gradients.
-#include "catena/train/ratio_loss.h"
+#include "catena/train/objectives/ratio_loss.h"
 
 #include <gtest/gtest.h>
 

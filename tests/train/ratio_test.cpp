@@ -1,5 +1,5 @@
 // The objective of ratio estimation: which parameters a transition is compared with.
-#include "catena/train/ratio_objective.h"
+#include "catena/train/objectives/ratio.h"
 
 #include <gtest/gtest.h>
 

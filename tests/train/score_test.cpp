@@ -1,5 +1,5 @@
 // The score objective: its pairings estimate the same loss, and what minimises it is the score.
-#include "catena/train/score_objective.h"
+#include "catena/train/objectives/score.h"
 
 #include <gtest/gtest.h>
 

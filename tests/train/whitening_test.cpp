@@ -1,5 +1,5 @@
 // Whitened increments have mean zero and covariance I wherever they start, and nothing is lost.
-#include "catena/train/whitening_objective.h"
+#include "catena/train/objectives/whitening.h"
 
 #include <gtest/gtest.h>
 

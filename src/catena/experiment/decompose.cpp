@@ -28,7 +28,8 @@ SignedWalk walk_of(const tasks::Task& task) {
   return {1, task.options.at("sigma").get<double>(), true};
 }
 
-/// With v = x^(t+1) − α x^t, z | θ_a ~ N(ẑ, τ² I) (train/blur.h) and p = 1/(s² + τ²), v is N(u ẑ, I/p) given u, so
+/// With v = x^(t+1) − α x^t, z | θ_a ~ N(ẑ, τ² I) (model/density/blur.h) and p = 1/(s² + τ²), v is N(u ẑ, I/p) given u,
+/// so
 ///
 ///   ∇_ẑ log q_τ = Σ_u r_u g_u,   g_u = u p (v − u ẑ),   r_u ∝ exp(−½ p |v − u ẑ|²),
 ///   ∇²_ẑ log q_τ = −p I + Σ_u r_u g_u g_uᵀ − ḡ ḡᵀ.

@@ -31,8 +31,8 @@ struct SeparableGaussian {
   std::size_t terms = 0;     // of φ_m·ψ_m, and one: the length of e_m's product
 };
 
-/// The layout that both parts have, as record_products() and compose/separable_sum.h take them: `linear` features whose
-/// products are added, then `terms` for each of the squares.
+/// The layout that both parts have, as record_products() and compose/density/separable_sum.h take them: `linear`
+/// features whose products are added, then `terms` for each of the squares.
 struct SeparableLayout {
   std::size_t linear = 0;   // features whose products are added
   std::size_t squares = 0;  // sums of products whose squares are subtracted, halved

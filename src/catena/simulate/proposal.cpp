@@ -8,22 +8,15 @@
 
 namespace catena::simulate {
 
+// One file each, proposal_NAME.cpp.
+ProposalEntry fixed_proposal();
+ProposalEntry predictive_proposal();
+ProposalEntry target_proposal();
+ProposalEntry rollout_proposal();
+
 const Registry<ProposalEntry>& proposals() {
   static const Registry<ProposalEntry> registry(
-      "proposal", {
-                      {"fixed",
-                       "a distribution per coordinate, as the model or {\"states\": a prior} gives it",
-                       {{"state_sd", "the fixed proposal is N(0, state_sd^2) in every coordinate", "", "positive"},
-                        {"at_times", "t of the fixed proposal: a count, [LOW,HIGH] or JSON (docs/extensions/time.md)",
-                         "", "times"}},
-                       make_fixed_proposal},
-                      {"predictive", "states of a few prior-predictive series, plus noise; costs their transitions",
-                       describe_fields<PredictiveSettings>(), make_predictive_proposal},
-                      {"target", "states of given series (--target), plus noise", describe_fields<TargetSettings>(),
-                       make_target_proposal},
-                      {"rollout", "initial states carried on with a fresh theta at each transition",
-                       describe_fields<RolloutSettings>(), make_rollout_proposal},
-                  });
+      "proposal", {fixed_proposal(), predictive_proposal(), target_proposal(), rollout_proposal()});
   return registry;
 }
 

@@ -101,13 +101,7 @@ class StatePool {
 StatePool pool_states(std::string_view function, std::span<const SeriesView> series, std::size_t order,
                       const PoolNoise& noise);
 
-// The makers, one file each.
-ProposalPtr make_fixed_proposal(const nlohmann::json& settings, const ProposalContext& context);
-ProposalPtr make_predictive_proposal(const nlohmann::json& settings, const ProposalContext& context);
-ProposalPtr make_target_proposal(const nlohmann::json& settings, const ProposalContext& context);
-ProposalPtr make_rollout_proposal(const nlohmann::json& settings, const ProposalContext& context);
-
-// Their settings.
+// Settings of the proposals, whose files are proposal_NAME.cpp.
 struct PredictiveSettings {
   int series = 50;
   int length = 100;

@@ -85,8 +85,6 @@ class Fixed final : public Proposal {
   TimeProposal times_;
 };
 
-}  // namespace
-
 ProposalPtr make_fixed_proposal(const nlohmann::json& settings, const ProposalContext& context) {
   const Simulator& simulator = context.model.simulator;
   nlohmann::json all = settings;
@@ -121,6 +119,16 @@ ProposalPtr make_fixed_proposal(const nlohmann::json& settings, const ProposalCo
                                    : fmt::format("{}, or {} for {} states together", simulator.states(),
                                                  simulator.window(), simulator.order));
   return std::make_shared<Fixed>(std::move(states), TimeProposal(all.value("times", nlohmann::json(1))));
+}
+
+}  // namespace
+
+ProposalEntry fixed_proposal() {
+  return {"fixed",
+          "a distribution per coordinate, as the model or {\"states\": a prior} gives it",
+          {{"state_sd", "the fixed proposal is N(0, state_sd^2) in every coordinate", "", "positive"},
+           {"at_times", "t of the fixed proposal: a count, [LOW,HIGH] or JSON (docs/extensions/time.md)", "", "times"}},
+          make_fixed_proposal};
 }
 
 }  // namespace catena::simulate

@@ -26,13 +26,11 @@ class Predictive final : public Proposal {
   StatePool pool_;
 };
 
-}  // namespace
-
 ProposalPtr make_predictive_proposal(const nlohmann::json& settings, const ProposalContext& context) {
-  constexpr std::string_view function = "predictive proposal";
+  constexpr std::string_view caller = "predictive proposal";
   nlohmann::json all = context.model.predictive;  // what suits the model, then what was asked for
   all.update(settings);
-  const auto chosen = from_json<PredictiveSettings>(function, all);
+  const auto chosen = from_json<PredictiveSettings>(caller, all);
   const auto series = static_cast<std::size_t>(chosen.series);
   Stream stream = context.streams.stream("proposal");
   StateLanes z(context.model.prior.size(), series), theta(context.model.prior.size(), series);
@@ -44,7 +42,14 @@ ProposalPtr make_predictive_proposal(const nlohmann::json& settings, const Propo
   const auto simulated = simulate_series(context.model, rows, static_cast<std::size_t>(chosen.length), stream);
   std::vector<SeriesView> views;
   for (const Matrix& one : simulated) views.push_back({one});
-  return std::make_shared<Predictive>(chosen, pool_states(function, views, context.model.simulator.order, chosen.pool));
+  return std::make_shared<Predictive>(chosen, pool_states(caller, views, context.model.simulator.order, chosen.pool));
+}
+
+}  // namespace
+
+ProposalEntry predictive_proposal() {
+  return {"predictive", "states of a few prior-predictive series, plus noise; costs their transitions",
+          describe_fields<PredictiveSettings>(), make_predictive_proposal};
 }
 
 }  // namespace catena::simulate

@@ -40,11 +40,16 @@ class Rollout final : public Proposal {
   Model model_;
 };
 
-}  // namespace
-
 ProposalPtr make_rollout_proposal(const nlohmann::json& settings, const ProposalContext& context) {
   check::that(context.model.has_initial_state(), "rollout proposal", "the model's initial state", "missing", "given");
   return std::make_shared<Rollout>(from_json<RolloutSettings>("rollout proposal", settings), context.model);
+}
+
+}  // namespace
+
+ProposalEntry rollout_proposal() {
+  return {"rollout", "initial states carried on with a fresh theta at each transition",
+          describe_fields<RolloutSettings>(), make_rollout_proposal};
 }
 
 }  // namespace catena::simulate

@@ -25,23 +25,28 @@ class Target final : public Proposal {
   StatePool pool_;
 };
 
-}  // namespace
-
 ProposalPtr make_target_proposal(const nlohmann::json& settings, const ProposalContext& context) {
-  constexpr std::string_view function = "target proposal";
+  constexpr std::string_view caller = "target proposal";
   nlohmann::json all = settings;
   if (!all.contains("non_negative") && context.model.predictive.contains("non_negative")) {
     all["non_negative"] = context.model.predictive["non_negative"];
   }
-  const auto chosen = from_json<TargetSettings>(function, all);
-  check::at_least(function, "the number of given series", context.target.size(), std::size_t{1});
+  const auto chosen = from_json<TargetSettings>(caller, all);
+  check::at_least(caller, "the number of given series", context.target.size(), std::size_t{1});
   for (const SeriesView& series : context.target) {
-    check::equal(function, "the number of columns of a series", series.states.cols, context.model.simulator.states());
+    check::equal(caller, "the number of columns of a series", series.states.cols, context.model.simulator.states());
     if (series.times.empty()) continue;
-    check::equal(function, "the number of times of a series", series.times.size(), series.states.rows);
+    check::equal(caller, "the number of times of a series", series.times.size(), series.states.rows);
   }
   return std::make_shared<Target>(chosen,
-                                  pool_states(function, context.target, context.model.simulator.order, chosen.pool));
+                                  pool_states(caller, context.target, context.model.simulator.order, chosen.pool));
+}
+
+}  // namespace
+
+ProposalEntry target_proposal() {
+  return {"target", "states of given series (--target), plus noise", describe_fields<TargetSettings>(),
+          make_target_proposal};
 }
 
 }  // namespace catena::simulate

@@ -2,7 +2,7 @@
 ///
 /// A likelihood is bound to its series when it is made (in the task's room), so that whatever does not depend on θ is
 /// computed once. It is exact, computed by deterministic quadrature, or an unbiased estimate that is a function of
-/// (θ, u) with u standard normal, as pseudo-marginal chains need it; evaluate/reference.h samples all three.
+/// (θ, u) with u standard normal, as pseudo-marginal chains need it; evaluate/reference/reference.h samples all three.
 #pragma once
 
 #include <Eigen/Dense>

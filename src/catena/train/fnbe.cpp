@@ -4,8 +4,8 @@
 
 #include "catena/train/choose_inputs.h"
 #include "catena/train/decay_search.h"
-#include "catena/train/density_objective.h"
-#include "catena/train/local_gaussian_objective.h"
+#include "catena/train/objectives/density.h"
+#include "catena/train/objectives/local_gaussian.h"
 
 namespace catena::train {
 namespace {

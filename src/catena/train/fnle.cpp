@@ -8,7 +8,7 @@
 #include "catena/core/check.h"
 #include "catena/train/choose_inputs.h"
 #include "catena/train/decay_search.h"
-#include "catena/train/density_objective.h"
+#include "catena/train/objectives/density.h"
 
 namespace catena::train {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "catena/model/ratio/ratio_model.h"
 #include "catena/train/method.h"
-#include "catena/train/ratio_objective.h"
+#include "catena/train/objectives/ratio.h"
 
 namespace catena::train {
 

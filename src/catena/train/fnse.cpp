@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "catena/train/centre.h"
-#include "catena/train/local_gaussian_objective.h"
+#include "catena/train/objectives/centre.h"
+#include "catena/train/objectives/local_gaussian.h"
 
 namespace catena::train {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "catena/model/score/score_model.h"
 #include "catena/train/method.h"
-#include "catena/train/score_objective.h"
+#include "catena/train/objectives/score.h"
 
 namespace catena::train {
 

@@ -10,7 +10,7 @@
 namespace catena::train {
 
 /// All records, in a random order that depends on nothing but their number, so that every part of the set has some of
-/// every file. With `any_prior`, z is brought to the prior that all files go back to (simulate/around.h), which is
+/// every file. With `any_prior`, z is brought to the prior that all files go back to (prior/around.h), which is
 /// right for likelihoods; otherwise all files must have the same prior. Throws InputError if files do not go together.
 simulate::TransitionSet joined_transitions(const std::vector<std::filesystem::path>& paths, bool any_prior);
 

@@ -5,7 +5,7 @@
 #include "catena/train/fnle.h"
 #include "catena/train/fnre.h"
 #include "catena/train/fnse.h"
-#include "catena/train/whitening_objective.h"
+#include "catena/train/objectives/whitening.h"
 
 namespace catena::train {
 

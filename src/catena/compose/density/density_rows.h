@@ -1,4 +1,4 @@
-/// What a density's network sees of a series: a row for each transition (train/density_inputs.h).
+/// What a density's network sees of a series: a row for each transition (model/density/inputs.h).
 #pragma once
 
 #include "catena/compose/observed_series.h"

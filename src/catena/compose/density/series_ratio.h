@@ -1,7 +1,7 @@
 /// The log ratio of a whole series by a trained FNRE, Σ_t r(z, c_t), for many z at once with gradients: with the prior
 /// it is the posterior up to a constant. The mean over the ensemble's members.
 ///
-/// Separable networks know a series by S = Σ_t ψ(c_t), T and A_m = Σ_t ψ_m(c_t) ψ_m(c_t)ᵀ (train/ratio_network.h):
+/// Separable networks know a series by S = Σ_t ψ(c_t), T and A_m = Σ_t ψ_m(c_t) ψ_m(c_t)ᵀ (model/ratio/network.h):
 ///
 ///   Σ_t r(z, c_t) = φ(z)·S + T b(z) − ½ Σ_m φ_m(z)ᵀ A_m φ_m(z),
 ///

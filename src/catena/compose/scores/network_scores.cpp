@@ -28,7 +28,7 @@ void fill_variable(Block variable, ConstMatrixView theta_a, std::size_t begin, d
 }
 
 /// One network of a model and what it sees of the series: the score itself, and the error in its mean, which is
-/// subtracted (train/centre.h).
+/// subtracted (train/objectives/centre.h).
 struct Part {
   model::ScoreNetworkSettings settings;
   const model::NamedWeights* weights;

@@ -4,7 +4,7 @@
 ///   s = (m y − θ_a)/v,   v = m² s₀² + σ²,   y = y(c_in θ_a, σ, c),   c_in = s₀/√v.
 ///
 /// Two networks for y:
-///   joint      one residual network of all three (nn/conditional_network.h)
+///   joint      one residual network of all three (model/score/conditional_network.h)
 ///   separable  y = Φ(θ_a, a) ψ(c) + b(θ_a, a) with K terms: the sum over a series needs Σ_t ψ(c_t) alone
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "catena/train/blur_levels.h"
+#include "catena/train/objectives/blur_levels.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "catena/train/centre.h"
+#include "catena/train/objectives/centre.h"
 
 #include <algorithm>
 

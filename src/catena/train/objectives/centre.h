@@ -13,7 +13,7 @@
 #include "catena/model/score/score_model.h"
 #include "catena/model/weights.h"
 #include "catena/nn/workspace_pool.h"
-#include "catena/train/score_objective.h"
+#include "catena/train/objectives/score.h"
 
 namespace catena::train {
 

@@ -1,4 +1,4 @@
-#include "catena/train/ratio_loss.h"
+#include "catena/train/objectives/ratio_loss.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "catena/train/ratio_objective.h"
+#include "catena/train/objectives/ratio.h"
 
 #include <vector>
 

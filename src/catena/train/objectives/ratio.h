@@ -8,7 +8,7 @@
 
 #include "catena/model/ratio/network.h"
 #include "catena/train/objective.h"
-#include "catena/train/ratio_loss.h"
+#include "catena/train/objectives/ratio_loss.h"
 
 namespace catena::train {
 

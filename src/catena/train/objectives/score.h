@@ -11,8 +11,8 @@
 #include "catena/core/config.h"
 #include "catena/diffusion/schedule.h"
 #include "catena/model/score/network.h"
-#include "catena/train/noise_levels.h"
 #include "catena/train/objective.h"
+#include "catena/train/objectives/noise_levels.h"
 
 namespace catena::train {
 

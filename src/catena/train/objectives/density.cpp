@@ -1,4 +1,4 @@
-#include "catena/train/density_objective.h"
+#include "catena/train/objectives/density.h"
 
 #include <cmath>
 #include <vector>

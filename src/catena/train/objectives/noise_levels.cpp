@@ -1,4 +1,4 @@
-#include "catena/train/noise_levels.h"
+#include "catena/train/objectives/noise_levels.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "catena/train/score_objective.h"
+#include "catena/train/objectives/score.h"
 
 #include <algorithm>
 #include <cmath>
