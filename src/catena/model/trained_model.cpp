@@ -110,8 +110,7 @@ void bring_up_to_date(TrainedModel& model) {
   nlohmann::json& settings = model.settings;
   if (!settings.is_object()) return;
   const auto rename = [&](const char* old, const char* now) {
-    if (!settings.contains(old) || !(settings.contains(now) || settings[old].is_string() || settings[old].is_number()))
-      return;
+    if (!settings.contains(old)) return;
     settings[now] = settings[old];
     settings.erase(old);
   };

@@ -13,10 +13,7 @@ struct FnleSettings : model::DensityModelSettings {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     model::DensityModelSettings::fields(c, visit);
-    visit(
-        c.decay, "decay",
-        "weight decay at 10,000 transitions, less for more; takes weight_decay's place (0: found by the held-out loss)",
-        not_negative());
+    list_decay(c.decay, visit);
   }
 };
 

@@ -16,10 +16,7 @@ struct FnreSettings : model::RatioModelSettings {
   static void fields(Self& c, Visit&& visit) {
     model::RatioModelSettings::fields(c, visit);
     RatioLossSettings::fields(c.loss, visit);
-    visit(
-        c.decay, "decay",
-        "weight decay at 10,000 transitions, less for more; takes weight_decay's place (0: found by the held-out loss)",
-        not_negative());
+    list_decay(c.decay, visit);
   }
 };
 

@@ -12,6 +12,14 @@
 
 namespace catena::train {
 
+/// The setting `decay` of the methods that search it (decay_search.h), listed once.
+template <class Decay, class Visit>
+void list_decay(Decay& decay, Visit&& visit) {
+  visit(decay, "decay",
+        "weight decay at 10,000 transitions, less for more; takes weight_decay's place (0: found by the held-out loss)",
+        not_negative());
+}
+
 struct MethodContext {
   TrainingData& data;
   LoopSettings loop;        // steps may be 0: the method's own choice for so many transitions
