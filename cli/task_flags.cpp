@@ -46,12 +46,32 @@ nlohmann::json ChoiceFlags::values(std::string_view function, std::string_view o
   return values;
 }
 
-void add_task_flags(CLI::App& app, TaskFlags& flags, bool with_plugin) {
-  app.add_option("TASK", flags.task, "a built-in simulator (see catena tasks)");
-  if (with_plugin)
-    app.add_option("--plugin", flags.plugin, "a shared library with a simulator (catena_simulator.h), instead of TASK");
+namespace {
+
+void add_plugin(CLI::App& app, TaskFlags& flags, const std::string& instead) {
+  app.add_option("--plugin", flags.plugin,
+                 fmt::format("a shared library with a simulator (catena_simulator.h), instead of {}", instead))
+      ->type_name("FILE");
+}
+
+void add_task_options(CLI::App& app, TaskFlags& flags) {
   for (const tasks::TaskEntry& entry : tasks::registry()) flags.options.add(entry.name, entry.options);
   flags.options.declare(app, "Task options");
+}
+
+}  // namespace
+
+void add_task_flags(CLI::App& app, TaskFlags& flags, bool with_plugin) {
+  app.add_option("TASK", flags.task, "a built-in simulator (see catena tasks)");
+  if (with_plugin) add_plugin(app, flags, "TASK");
+  add_task_options(app, flags);
+}
+
+void add_simulator_flags(CLI::App& app, TaskFlags& flags) {
+  app.add_option("--task", flags.task, "the simulator: a built-in one (default: the one that the model was trained on)")
+      ->type_name("TASK");
+  add_plugin(app, flags, "--task");
+  add_task_options(app, flags);
 }
 
 tasks::Task chosen_task(std::string_view function, const TaskFlags& flags) {

@@ -47,6 +47,9 @@ struct TaskFlags {
 /// Adds TASK and the options of all tasks, and --plugin if wanted.
 void add_task_flags(CLI::App& app, TaskFlags& flags, bool with_plugin);
 
+/// The same where models are what a verb is given first: --task and --plugin.
+void add_simulator_flags(CLI::App& app, TaskFlags& flags);
+
 /// The task that the flags name, or the plug-in as a task of its simulator's name without options.
 tasks::Task chosen_task(std::string_view function, const TaskFlags& flags);
 

@@ -9,6 +9,8 @@ Verb simulate_verb();
 Verb train_verb();
 Verb observe_verb();
 Verb sample_verb();
+Verb check_verb();
+Verb correct_verb();
 Verb map_verb();
 Verb log_prob_verb();
 Verb reference_verb();
@@ -22,8 +24,8 @@ Verb bench_verb();
 const Registry<Verb>& verbs() {
   static const Registry<Verb> registry = [] {
     std::vector<Verb> list = {
-        tasks_verb(),     settings_verb(), simulate_verb(), train_verb(),      observe_verb(),
-        sample_verb(),    map_verb(),      log_prob_verb(), reference_verb(),  evaluate_verb(),
+        tasks_verb(),     settings_verb(), simulate_verb(), train_verb(),      observe_verb(),   sample_verb(),
+        check_verb(),     correct_verb(),  map_verb(),      log_prob_verb(),   reference_verb(), evaluate_verb(),
         calibrate_verb(), predict_verb(),  report_verb(),   experiment_verb(), bench_verb(),
     };
     return Registry<Verb>("verb", std::move(list));

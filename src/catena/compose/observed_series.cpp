@@ -30,6 +30,9 @@ class Records {
       record.time = path.times[first - 1];
       record.step = path.steps[first - 1];
     }
+    x_.insert(x_.end(), x.begin(), x.end());
+    if (shape().time) time_.push_back(record.time);
+    if (shape().step) step_.push_back(record.step);
     c_.resize(at + model_.features.size());
     model_.features.apply(record, std::span(c_).subspan(at));
     const double excess = model_.features.excess(record);
@@ -42,14 +45,23 @@ class Records {
 
   ObservedSeries finish() && {
     model_.whiten(c_);
-    observed_.c = Matrix(c_.size() / model_.features.size(), model_.features.size());
-    std::ranges::copy(c_, observed_.c.values().begin());
+    const std::size_t rows = c_.size() / model_.features.size();
+    const auto matrix = [rows](const auto& values, std::size_t columns) {
+      Matrix made(rows, columns);
+      std::ranges::copy(values, made.values().begin());
+      return made;
+    };
+    observed_.c = matrix(c_, model_.features.size());
+    observed_.x = matrix(x_, shape().condition());
+    observed_.time = matrix(time_, shape().time ? 1 : 0);
+    observed_.step = matrix(step_, shape().step ? 1 : 0);
     return std::move(observed_);
   }
 
  private:
   const model::TrainedModel& model_;
   std::vector<float> c_;
+  std::vector<double> x_, time_, step_;
   ObservedSeries observed_;
 };
 
@@ -99,6 +111,25 @@ std::size_t ObservedSeries::all_outside() const {
   std::size_t sum = outside;
   for (const ObservedSeries& each : companions) sum += each.outside;
   return sum;
+}
+
+ObservedSeries thinned(const ObservedSeries& observed, std::size_t records) {
+  const std::size_t all = observed.transitions();
+  ObservedSeries some;
+  const auto take = [&](const Matrix& from) {
+    Matrix to(records, from.cols());
+    for (std::size_t t = 0; t < records; ++t) std::ranges::copy(from.row(t * all / records), to.row(t).begin());
+    return to;
+  };
+  some.c = take(observed.c);
+  if (observed.x.rows() == all) some.x = take(observed.x);
+  if (observed.time.rows() == all) some.time = take(observed.time);
+  if (observed.step.rows() == all) some.step = take(observed.step);
+  for (const ObservedSeries& each : observed.companions) {
+    const std::size_t theirs = each.transitions();
+    some.companions.push_back(thinned(each, theirs == 0 ? 0 : std::max<std::size_t>(1, theirs * records / all)));
+  }
+  return some;
 }
 
 ObservedSeries observed_series(std::string_view function, const model::TrainedModel& model,

@@ -18,7 +18,10 @@
 namespace catena::compose {
 
 struct ObservedSeries {
-  Matrix c = {};            // T × features, as the model's networks take them
+  Matrix c = {};  // T × features, as the model's networks take them
+  /// What the simulator would start the records from: mn states, latest first, t and Δ (without columns where records
+  /// have none of their own).
+  Matrix x = {}, time = {}, step = {};
   std::size_t outside = 0;  // records outside the training range
   double worst_excess = 0;  // how far the worst one lies outside, in standard deviations of the training set
   std::size_t worst_transition = 0;
@@ -29,6 +32,10 @@ struct ObservedSeries {
   std::size_t all_transitions() const;
   std::size_t all_outside() const;
 };
+
+/// So many of its records, spread over all of them, and of each companion's the same share (at least one of those that
+/// has any).
+ObservedSeries thinned(const ObservedSeries& observed, std::size_t records);
 
 /// One state a row; `times` are needed if the model uses them (the time of each state). Throws InputError, whose
 /// sentence begins with `function`, for another number of states than the model's, too few rows, values that are not

@@ -21,12 +21,8 @@ void DensityTarget::log_density_and_gradient(ConstMatrixView z, std::span<double
 
 std::unique_ptr<Target> DensityTarget::thinned(std::size_t terms) const {
   if (!make_) return nullptr;
-  compose::ObservedSeries some;
-  some.companions = observed_->companions;
-  some.c = Matrix(terms, observed_->c.cols());
-  for (std::size_t t = 0; t < terms; ++t) {
-    std::ranges::copy(observed_->c.row(t * observed_->transitions() / terms), some.c.row(t).begin());
-  }
+  compose::ObservedSeries some = compose::thinned(*observed_, terms);
+  some.companions = observed_->companions;  // few by themselves
   return std::make_unique<DensityTarget>(make_(some));
 }
 

@@ -198,6 +198,20 @@ Draws draws_of(const PosteriorRequest& request, PosteriorDraws draws, std::uint6
   return result;
 }
 
+namespace {
+
+Group learned_group(const Draws& draws) {
+  Group group{.name = "learned_posterior", .dimensions = {{"chain", 1}, {"draw", draws.learned.rows()}}};
+  for (std::size_t i = 0; i < draws.parameters.size(); ++i) {
+    std::vector<double> values(draws.learned.rows());
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = draws.learned(k, i);
+    group.variables.push_back({draws.parameters[i], {"chain", "draw"}, std::move(values)});
+  }
+  return group;
+}
+
+}  // namespace
+
 files::Group draws_group(const Draws& draws) {
   const std::vector<std::size_t> rows = finite_rows(draws.values);
   const std::size_t dropped = draws.dropped + draws.values.rows() - rows.size();
@@ -220,6 +234,7 @@ files::Group draws_group(const Draws& draws) {
   }
   posterior.attributes = {{"inference_library", "catena"}, {"inference_library_version", std::string(version())}};
   Group root{.name = "", .attributes = draws.record, .groups = {std::move(posterior)}};
+  if (draws.learned.rows() > 0) root.groups.push_back(learned_group(draws));
   if (!draws.series.empty()) root.groups.push_back(observed_group(simulate::views_of(draws.series)));
   if (dropped > 0) root.attributes["dropped_draws"] = dropped;
   return root;

@@ -3,7 +3,8 @@
 ///
 /// The file is netCDF that ArviZ opens. Groups: `posterior` (one variable per parameter over chain and draw) and
 /// `observed_data` (the series; the second of the same θ is `series_2`, and so on; with the coordinates `time`,
-/// `time_2`, … where times are known); what made them stands in the root's attributes.
+/// `time_2`, … where times are known), and of corrected draws `learned_posterior`; what made them stands in the root's
+/// attributes.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct Draws {
   std::vector<files::Series> series = {};  ///< what was observed, all of one θ; empty if the file does not hold it
   files::Attributes record = {};           ///< what made them: method, seed, transitions, …
   std::vector<ChainHealth> health = {};    ///< one per parameter, as their maker measured it; empty if it did not
-  std::size_t dropped = 0;                 ///< draws that were left out of the file because they are not finite
+  Matrix learned = {};      ///< where they were corrected by simulation, those before it; no rows: they were not
+  std::size_t dropped = 0;  ///< draws that were left out of the file because they are not finite
 };
 
 /// What the writer of draws knows about how they were made, as attributes: method, models, seed, transitions (what the

@@ -166,33 +166,36 @@ MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings
   return result;
 }
 
-std::vector<double> posterior_log_prob(const PosteriorRequest& request, ConstMatrixView theta,
-                                       const Parallel& parallel) {
-  const model::TrainedModel& model = request.model;
-  const PosteriorSampler& sampler = posterior_samplers().at("log_prob", model.method);
-  check::that(sampler.target != nullptr, "log_prob", "the method", model.method,
-              "one that learns a density (a score has none)");
-  check::equal("log_prob", "the number of parameters", theta.cols, model.prior.size());
-  const compose::ObservedSeries observed = observed_series("log_prob", request);
-  const prior::TruePrior prior = model.true_prior();
+std::vector<double> log_prob_of_target(const Target& target, const prior::TruePrior& prior, ConstMatrixView theta) {
+  check::equal("log_prob", "the number of parameters", theta.cols, prior.prior().size());
   std::vector<double> result(theta.rows, -std::numeric_limits<double>::infinity());
   Matrix z(theta.rows, theta.cols);
   std::vector<std::size_t> inside;
   for (std::size_t r = 0; r < theta.rows; ++r) {
     check::all_finite("log_prob", "theta", theta.row(r));
     if (!std::isfinite(prior.prior().log_density(theta.row(r)))) continue;
-    model.prior.to_z(theta.row(r), z.row(inside.size()));
+    prior.trained().to_z(theta.row(r), z.row(inside.size()));
     inside.push_back(r);
   }
   if (inside.empty()) return result;
   std::vector<double> values(inside.size());
   const ConstMatrixView possible = z.view().slice_rows(0, inside.size());
-  sampler.target(request, observed, parallel)->log_density(possible, values);
+  target.log_density(possible, values);
   const double constant = 0.5 * static_cast<double>(theta.cols) * std::log(2 * std::numbers::pi);
   for (std::size_t k = 0; k < inside.size(); ++k) {
     result[inside[k]] = values[k] - constant + log_correction(prior, possible.row(k));
   }
   return result;
+}
+
+std::vector<double> posterior_log_prob(const PosteriorRequest& request, ConstMatrixView theta,
+                                       const Parallel& parallel) {
+  const model::TrainedModel& model = request.model;
+  const PosteriorSampler& sampler = posterior_samplers().at("log_prob", model.method);
+  check::that(sampler.target != nullptr, "log_prob", "the method", model.method,
+              "one that learns a density (a score has none)");
+  const compose::ObservedSeries observed = observed_series("log_prob", request);
+  return log_prob_of_target(*sampler.target(request, observed, parallel), model.true_prior(), theta);
 }
 
 MapEstimate posterior_map(const PosteriorRequest& asked, const Streams& streams, const Parallel& parallel,

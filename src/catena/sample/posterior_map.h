@@ -14,6 +14,10 @@ namespace catena::sample {
 MapEstimate map_of_target(const Target& target, const prior::TruePrior& prior, const Streams& streams,
                           Progress& progress);
 
+/// log p(θ) + the target's log likelihood, a row of θ each, as posterior_log_prob() has it. `target` is log N(z; 0, I)
+/// plus a log likelihood over the networks' z.
+std::vector<double> log_prob_of_target(const Target& target, const prior::TruePrior& prior, ConstMatrixView theta);
+
 /// From a score, where there is no density: a root of it at the last level of noise, climbed to from draws. The density
 /// of the draws themselves, by the distance of their nearest ones, says where to begin and which root is best.
 MapEstimate map_of_score(const compose::SeriesScore& score, const SampleSettings& settings,

@@ -19,10 +19,6 @@ bool lane_is_finite(ConstStateBlock block, std::size_t l) {
   return true;
 }
 
-void copy_lanes(ConstStateBlock from, StateBlock to) {
-  for (std::size_t i = 0; i < to.features; ++i) std::copy_n(from.feature(i), to.lanes, to.feature(i));
-}
-
 RecordShape shape_of(const Model& model, const RecordPlan& plan) {
   const Simulator& simulator = model.simulator;
   RecordShape shape{.states = simulator.states(), .order = simulator.order, .block = plan.block};
@@ -47,24 +43,6 @@ RecordShape shape_of(const Model& model, const RecordPlan& plan) {
 }
 
 }  // namespace
-
-TransitionLanes::TransitionLanes(const Model& model, std::size_t lanes, const RecordShape& shape)
-    : z(model.simulator.parameters(), lanes),
-      theta(model.simulator.parameters(), lanes),
-      x(shape.condition(), lanes),
-      x_next(shape.target(), lanes),
-      window(shape.plain() ? 0 : model.simulator.window(), lanes),
-      next(shape.plain() ? 0 : shape.states, lanes),
-      restart(shape.condition(), 1),
-      time(padded_lanes(lanes), 0.0),
-      step(padded_lanes(lanes), 1.0),
-      now(padded_lanes(lanes), 0.0),
-      row(shape.step ? lanes : 0) {}
-
-TransitionLanes::TransitionLanes(const Model& model, std::size_t lanes)
-    : TransitionLanes(
-          model, lanes,
-          {.states = model.simulator.states(), .order = model.simulator.order, .time = model.simulator.uses_time}) {}
 
 StepPlan::StepPlan(const RecordPlan& plan, const Model& model)
     : varying_(plan.varying_steps), own_step_(model.simulator.uses_step), range_(plan.steps) {
@@ -107,77 +85,18 @@ TransitionSource::TransitionSource(const Model& model, ProposalPtr proposal, Str
 
 void TransitionSource::make_records(Stream& stream, std::uint64_t first_row, std::size_t count,
                                     TransitionLanes& lanes) const {
-  if (shape_.initial()) {
-    // The states stand in the record as they follow each other; a window has the latest first.
-    const StateBlock window = first_lanes(lanes.window.view(), count);
-    model_.draw_initial(first_lanes(lanes.theta.view(), count), stream, window);
-    for (std::size_t j = 0; j < shape_.block; ++j) {
-      const std::size_t n = shape_.states, from = (shape_.block - 1 - j) * n;
-      copy_lanes(window.slice_features(from, from + n),
-                 first_lanes(lanes.x_next.view().slice_features(j * n, (j + 1) * n), count));
-    }
-  } else if (steps_.whole()) {
-    make_long_steps(stream, first_row, count, lanes);
-  } else if (shape_.block > 1) {
-    make_sequence(stream, count, lanes);
-  } else {
-    make_plain(stream, count, lanes);
-  }
-}
-
-void TransitionSource::make_plain(Stream& stream, std::size_t count, TransitionLanes& lanes) const {
-  if (steps_.varying()) {
+  if (steps_.whole()) {
+    const auto rows = std::span(lanes.row).first(count);
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    std::ranges::stable_sort(rows, std::ranges::greater(), [&](std::size_t r) { return steps_.of_row(first_row + r); });
+    for (std::size_t l = 0; l < count; ++l) lanes.step[l] = static_cast<double>(steps_.of_row(first_row + rows[l]));
+  } else if (steps_.varying()) {
     for (std::size_t l = 0; l < count; ++l) {
       lanes.step[l] = steps_.draw(stream);
       lanes.row[l] = l;
     }
   }
-  model_.simulator.step(
-      {first_lanes(lanes.theta.view(), count), first_lanes(lanes.x.view(), count),
-       shape_.time ? lanes.time.data() : nullptr, model_.simulator.uses_step ? lanes.step.data() : nullptr},
-      stream, first_lanes(lanes.x_next.view(), count));
-}
-
-/// M steps in a row, each of which is part of the record.
-void TransitionSource::make_sequence(Stream& stream, std::size_t count, TransitionLanes& lanes) const {
-  const StateBlock window = first_lanes(lanes.window.view(), count), next = first_lanes(lanes.next.view(), count);
-  copy_lanes(first_lanes(lanes.x.view(), count), window);
-  std::copy_n(lanes.time.begin(), count, lanes.now.begin());
-  for (std::size_t j = 0; j < shape_.block; ++j) {
-    model_.simulator.step({first_lanes(lanes.theta.view(), count), window, shape_.time ? lanes.now.data() : nullptr,
-                           model_.simulator.uses_step ? lanes.step.data() : nullptr},
-                          stream, next);
-    const std::size_t n = shape_.states;
-    copy_lanes(next, first_lanes(lanes.x_next.view().slice_features(j * n, (j + 1) * n), count));
-    advance_window(window, next);
-    for (std::size_t l = 0; l < count; ++l) lanes.now[l] += 1;
-  }
-}
-
-/// Δ steps in a row, of which the last counts. Lanes are in the order of falling Δ, so that those which still move are
-/// the first ones, and nothing is simulated that no record needs.
-void TransitionSource::make_long_steps(Stream& stream, std::uint64_t first_row, std::size_t count,
-                                       TransitionLanes& lanes) const {
-  const auto rows = std::span(lanes.row).first(count);
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  std::ranges::stable_sort(rows, std::ranges::greater(), [&](std::size_t r) { return steps_.of_row(first_row + r); });
-  for (std::size_t l = 0; l < count; ++l) lanes.step[l] = static_cast<double>(steps_.of_row(first_row + rows[l]));
-  const StateBlock window = first_lanes(lanes.window.view(), count);
-  copy_lanes(first_lanes(lanes.x.view(), count), window);
-  std::copy_n(lanes.time.begin(), count, lanes.now.begin());
-  std::size_t moving = count;
-  for (double made = 0;; ++made) {
-    while (moving > 0 && lanes.step[moving - 1] <= made) --moving;
-    if (moving == 0) break;
-    // Into a block of its own: vectors run past the last lane, and lanes that have arrived must stay as they are.
-    const StateBlock next = first_lanes(lanes.next.view(), moving);
-    model_.simulator.step({first_lanes(lanes.theta.view(), moving), first_lanes(window, moving),
-                           shape_.time ? lanes.now.data() : nullptr},
-                          stream, next);
-    advance_window(first_lanes(window, moving), next);
-    for (std::size_t l = 0; l < moving; ++l) lanes.now[l] += 1;
-  }
-  copy_lanes(window, first_lanes(lanes.x_next.view(), count));
+  make_next_states(model_, shape_, stream, count, lanes);
 }
 
 void TransitionSource::carry_on(Stream& stream, TransitionLanes& lanes) const {

@@ -10,23 +10,11 @@
 #include "catena/core/random.h"
 #include "catena/simulate/columns.h"
 #include "catena/simulate/model.h"
+#include "catena/simulate/next_states.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/record.h"
 
 namespace catena::simulate {
-
-/// Lanes that one thread works on, made once and used for block after block.
-struct TransitionLanes {
-  TransitionLanes(const Model& model, std::size_t lanes, const RecordShape& shape);
-  /// For plain transitions.
-  TransitionLanes(const Model& model, std::size_t lanes);
-
-  StateLanes z, theta;
-  StateLanes x, x_next;                   // mn and Mn numbers
-  StateLanes window, next, restart;       // where inner steps are made; a new start of one lane
-  AlignedVector<double> time, step, now;  // t and Δ of each lane; t of an inner step
-  std::vector<std::size_t> row;           // the row of each lane within its round, where lanes are not in order
-};
 
 /// Which steps Δ records take, row by row. Whole steps are made by that many inner ones, and rows take the numbers of
 /// the range in turn, so that what they cost is known beforehand: row r takes low + r mod (high − low + 1).
@@ -81,9 +69,6 @@ class TransitionSource {
   std::size_t rounds() const { return proposal_ ? proposal_->rounds() : 1; }
   /// x^(t+1), … of `count` lanes whose θ, x^t and t are there; `first_row` is the number of the first one's row.
   void make_records(Stream& stream, std::uint64_t first_row, std::size_t count, TransitionLanes& lanes) const;
-  void make_plain(Stream& stream, std::size_t count, TransitionLanes& lanes) const;
-  void make_sequence(Stream& stream, std::size_t count, TransitionLanes& lanes) const;
-  void make_long_steps(Stream& stream, std::uint64_t first_row, std::size_t count, TransitionLanes& lanes) const;
   /// Where a rollout goes on: x ← x', or a new initial state for a lane that left the finite numbers.
   void carry_on(Stream& stream, TransitionLanes& lanes) const;
 

@@ -23,4 +23,16 @@ DensityRows density_rows(const model::DensityMap& map, const model::DensityShape
   return rows;
 }
 
+RatioRows::RatioRows(const model::RatioModel& model, const ObservedSeries& series)
+    : state(series.transitions(), model.shape.state), increment(series.transitions(), model.shape.increment) {
+  std::vector<float> c(series.c.cols()), s(state.cols()), t(increment.cols());
+  for (std::size_t row = 0; row < series.transitions(); ++row) {
+    std::ranges::transform(series.c.row(row), c.begin(), [](double value) { return static_cast<float>(value); });
+    model.map.state(c.data(), s);
+    model.map.increment(c.data(), t);
+    std::ranges::copy(s, state.row(row).begin());
+    std::ranges::copy(t, increment.row(row).begin());
+  }
+}
+
 }  // namespace catena::compose

@@ -1,15 +1,23 @@
-/// What a density's network sees of a series: a row for each transition (model/density/inputs.h).
+/// What the networks of densities and ratios see of a series: a row for each transition.
 #pragma once
 
 #include "catena/compose/observed_series.h"
 #include "catena/core/array.h"
 #include "catena/model/density/inputs.h"
+#include "catena/model/ratio/ratio_model.h"
 
 namespace catena::compose {
 
+/// Of a density (model/density/inputs.h).
 struct DensityRows {
   Matrix state, v;
   Matrix atom, keep;  // without columns where no coordinate has an atom
+};
+
+/// What a ratio's network sees of it: s and T(u) (model/ratio/inputs.h).
+struct RatioRows {
+  RatioRows(const model::RatioModel& model, const ObservedSeries& series);
+  Matrix state, increment;
 };
 
 DensityRows density_rows(const model::DensityMap& map, const model::DensityShape& shape, const ObservedSeries& series);

@@ -2,28 +2,13 @@
 
 #include <algorithm>
 
+#include "catena/compose/density/density_rows.h"
 #include "catena/compose/density/separable_sum.h"
 #include "catena/compose/density/series_sum.h"
 #include "catena/core/check.h"
 
 namespace catena::compose {
 namespace {
-
-/// The inputs s and T(u) of the series' transitions, one a row.
-struct RatioRows {
-  RatioRows(const model::RatioModel& model, const ObservedSeries& series)
-      : state(series.transitions(), model.shape.state), increment(series.transitions(), model.shape.increment) {
-    std::vector<float> c(series.c.cols()), s(state.cols()), t(increment.cols());
-    for (std::size_t row = 0; row < series.transitions(); ++row) {
-      std::ranges::transform(series.c.row(row), c.begin(), [](double value) { return static_cast<float>(value); });
-      model.map.state(c.data(), s);
-      model.map.increment(c.data(), t);
-      std::ranges::copy(s, state.row(row).begin());
-      std::ranges::copy(t, increment.row(row).begin());
-    }
-  }
-  Matrix state, increment;
-};
 
 /// The mean of sums over transitions.
 class JointRatio final : public SeriesDensity {

@@ -321,6 +321,34 @@ class SummedOnly final : public LocalScores {
 
 }  // namespace
 
+void scores_of_records(const model::ScoreModel& model, const ObservedSeries& records, std::span<const double> theta_a,
+                       double a, MatrixView out) {
+  const Precondition p(model.schedule, a);
+  for (std::size_t r = 0; r < out.rows; ++r) {
+    for (std::size_t i = 0; i < out.cols; ++i) out(r, i) = -theta_a[i] / p.v;
+  }
+  for (const Part& part : parts_of(model, records)) {
+    const model::ScoreGraph network =
+        model::record_score(part.settings, theta_a.size(), part.c.cols(), nn::Lanes::one());
+    nn::run_rows(
+        network.graph, model::flat_weights(network.graph, *part.weights, model.model->source), out.rows,
+        [&](nn::Workspace& workspace, std::size_t begin, std::size_t lanes) {
+          const Block variable = workspace.value(network.variable, lanes);
+          for (std::size_t f = 0; f < variable.features; ++f) {
+            std::fill_n(variable.feature(f), lanes, static_cast<float>(p.c_in * theta_a[f]));
+          }
+          nn::rows_to_lanes(part.c, begin, workspace.value(network.condition, lanes));
+          workspace.value(network.level, lanes)(0, 0) = static_cast<float>(p.sigma);
+        },
+        [&](nn::Workspace& workspace, std::size_t begin, std::size_t lanes) {
+          const Block y = workspace.value(network.y, lanes);
+          for (std::size_t i = 0; i < y.features; ++i) {
+            for (std::size_t l = 0; l < lanes; ++l) out(begin + l, i) += part.sign * p.m / p.v * y(i, l);
+          }
+        });
+  }
+}
+
 SeriesSums score_sums(const model::ScoreModel& model, const ObservedSeries& series) {
   check::that(model.settings.network == "separable", "sample", "the network of a streaming model",
               model.settings.network, "separable");

@@ -14,6 +14,10 @@ namespace catena::compose {
 /// A separable network's sums have the fast path of LocalScores::summed. The result keeps what it needs of both.
 std::unique_ptr<LocalScores> network_scores(const model::ScoreModel& model, const ObservedSeries& series);
 
+/// s_i(θ_a, a) of every record at one θ_a, a row each: networks run over the records, not over particles.
+void scores_of_records(const model::ScoreModel& model, const ObservedSeries& records, std::span<const double> theta_a,
+                       double a, MatrixView out);
+
 /// What a separable score needs of a series: Σ_t C_t ("precision_sum") and, of each network, the coefficients of Φ and
 /// b
 /// ("coefficients.0", …).

@@ -1,0 +1,191 @@
+#include "catena/sample/correct/law.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "catena/core/check.h"
+
+namespace catena::sample {
+namespace {
+
+constexpr std::size_t block_rows = 4096;
+constexpr std::size_t pairs_per_coefficient = 10;  // fewer than this and a basis is not tried
+constexpr double difference = 1e-6;                // of z, for slopes: the law is smooth and in double
+
+/// The wall stands this many standard deviations of the cloud beyond where d normals reach, √d.
+constexpr double wall = 3;
+
+Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+/// Sums over the pairs' means, in blocks that are added in their order.
+RegressionSums sums_of(const Basis& basis, const std::vector<LawClaim>& claims, const SimulatedPairs& pairs,
+                       const Parallel& parallel) {
+  const std::size_t n = pairs.z.rows(), m = static_cast<std::size_t>(pairs.first.cols()), p = basis.per_piece();
+  const std::size_t blocks = (n + block_rows - 1) / block_rows;
+  std::vector<RegressionSums> parts(blocks);
+  parallel.for_blocks(n, block_rows, [&](std::size_t begin, std::size_t end, std::size_t block) {
+    RegressionSums sums(basis.size(), m);
+    Eigen::VectorXd phi(index(p)), y(index(m));
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto z = pairs.z.row(i);
+      const std::size_t piece = basis.evaluate(z, {phi.data(), p});
+      y = 0.5 * (pairs.first.row(index(i)) + pairs.second.row(index(i))).transpose();
+      if (!claims.empty()) y -= claims[piece].at(z);
+      const Eigen::Index at = index(piece * p);
+      sums.squares.block(at, at, index(p), index(p)).selfadjointView<Eigen::Lower>().rankUpdate(phi);
+      sums.products.middleRows(at, index(p)).noalias() += phi * y.transpose();
+      sums.response_squares += y.cwiseAbs2();
+      sums.rows += 1;
+    }
+    parts[block] = std::move(sums);
+  });
+  RegressionSums all(basis.size(), m);
+  for (const RegressionSums& part : parts) all.add(part);
+  return all;
+}
+
+struct Candidate {
+  std::vector<Piece> pieces;
+  int degree;
+  std::vector<LawClaim> claims;
+};
+
+}  // namespace
+
+NormalLaw::NormalLaw(const SimulatedPairs& pairs, const Modes& modes, std::span<const LawClaim> claims,
+                     std::size_t records, int highest_degree, const Parallel& parallel)
+    : records_(records), cloud_(pieces_of(modes)) {
+  const std::size_t n = pairs.z.rows(), d = pairs.z.cols();
+  CATENA_ASSERT(n > 1 && static_cast<std::size_t>(pairs.first.rows()) == n);
+  const CloudShape whole(pairs.z);
+  const std::vector<Piece> together = pieces_of({.all = {{.weight = 1, .shape = whole}}, .of = {}});
+  const bool one_mode = cloud_.size() == 1;
+  std::vector<Candidate> candidates;
+  for (int degree = 1; degree <= highest_degree; ++degree) {
+    candidates.push_back({cloud_, degree, {claims.begin(), claims.end()}});
+    if (!one_mode && degree > 1) candidates.push_back({together, degree, {}});
+    if (degree > 1) candidates.push_back({{along_axes(pairs.z)}, degree, {}});
+  }
+  double most = -INFINITY;
+  for (Candidate& candidate : candidates) {
+    Basis basis(std::move(candidate.pieces), candidate.degree);
+    if (candidate.degree > 1 && n < pairs_per_coefficient * basis.size()) continue;
+    std::vector<bool> kept(basis.size());
+    for (std::size_t k = 0; k < kept.size(); ++k) kept[k] = basis.constant(k);
+    Regression fit = fit_regression(sums_of(basis, candidate.claims, pairs, parallel), kept);
+    if (!(fit.evidence > most)) continue;
+    most = fit.evidence;
+    basis_ = std::move(basis);
+    claims_ = std::move(candidate.claims);
+    regression_ = std::move(fit);
+  }
+  CATENA_ASSERT(basis_.size() > 0);
+  const Eigen::MatrixXd half = (pairs.first - pairs.second) / std::sqrt(2.0);
+  variance_ = VarianceModel(d > 0 && one_mode ? cloud_[0] : along_axes(pairs.z), pairs.z, half);
+}
+
+Eigen::VectorXd NormalLaw::mean(std::span<const double> z) const {
+  const std::size_t p = basis_.per_piece();
+  Eigen::VectorXd phi(index(p));
+  const std::size_t piece = basis_.evaluate(z, {phi.data(), p});
+  Eigen::VectorXd found = regression_.coefficients.middleRows(index(piece * p), index(p)).transpose() * phi;
+  if (!claims_.empty()) found += claims_[piece].at(z);
+  return found;
+}
+
+double NormalLaw::noise(std::span<const double> z) const {
+  const std::size_t p = basis_.per_piece();
+  Eigen::VectorXd phi(index(p));
+  const Eigen::Index at = index(basis_.evaluate(z, {phi.data(), p}) * p);
+  return phi.dot(regression_.covariance.block(at, at, index(p), index(p)) * phi);
+}
+
+Eigen::MatrixXd NormalLaw::slope(std::span<const double> z, Stream* stream) const {
+  const std::size_t p = basis_.per_piece(), piece = basis_.piece_of(z);
+  const Eigen::Index at = index(piece * p), m = regression_.coefficients.cols();
+  Eigen::MatrixXd coefficients = regression_.coefficients.middleRows(at, index(p));
+  if (stream != nullptr) {
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(regression_.covariance.block(at, at, index(p), index(p)));
+    const Eigen::MatrixXd normals = Eigen::MatrixXd::NullaryExpr(index(p), m, [&] { return stream->normal(); });
+    coefficients += axes.eigenvectors() * axes.eigenvalues().cwiseMax(0).cwiseSqrt().asDiagonal() * normals;
+  }
+  std::vector<double> point(z.begin(), z.end());
+  Eigen::VectorXd above(index(p)), below(index(p));
+  Eigen::MatrixXd result(m, index(z.size()));
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    point[i] = z[i] + difference;
+    basis_.evaluate(point, {above.data(), p});
+    point[i] = z[i] - difference;
+    basis_.evaluate(point, {below.data(), p});
+    point[i] = z[i];
+    result.col(index(i)) = coefficients.transpose() * (above - below) / (2 * difference);
+  }
+  if (!claims_.empty()) result += claims_[piece].slope;
+  return result;
+}
+
+double NormalLaw::distance(std::span<const double> z) const {
+  double nearest = INFINITY;
+  for (const Piece& piece : cloud_) nearest = std::min(nearest, piece.u(z).norm());
+  return nearest;
+}
+
+double NormalLaw::log_density(std::span<const double> z, const Eigen::VectorXd& s) const {
+  const auto records = static_cast<double>(records_);
+  const double factor = records * (1 + records * noise(z));
+  const double beyond = std::max(0.0, distance(z) - std::sqrt(static_cast<double>(z.size())) - wall);
+  return variance_.log_density(z, s - records * mean(z), factor) - 10 * beyond * beyond;
+}
+
+nlohmann::json NormalLaw::to_json() const {
+  nlohmann::json claims = nlohmann::json::array();
+  const auto rows = [](const Eigen::MatrixXd& matrix) {
+    nlohmann::json all = nlohmann::json::array();
+    for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+      const Eigen::VectorXd row = matrix.row(i);
+      all.push_back(std::vector<double>(row.begin(), row.end()));
+    }
+    return all;
+  };
+  for (const LawClaim& claim : claims_) {
+    claims.push_back(
+        {{"anchor", std::vector<double>(claim.anchor.begin(), claim.anchor.end())}, {"slope", rows(claim.slope)}});
+  }
+  return {{"records", records_},
+          {"basis", basis_.to_json()},
+          {"claims", std::move(claims)},
+          {"coefficients", rows(regression_.coefficients)},
+          {"covariance", rows(regression_.covariance)},
+          {"variance", variance_.to_json()}};
+}
+
+double LawTarget::at(std::span<const double> z) const {
+  const double weight = which_ == LawPrior::truth ? prior_.log_weight(z) : 0;
+  return log_prior(z) + weight + law_.log_density(z, s_);
+}
+
+void LawTarget::log_density(ConstMatrixView z, std::span<double> out) const {
+  parallel_.for_blocks(z.rows, 16, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) out[i] = at(z.row(i));
+  });
+}
+
+void LawTarget::log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const {
+  parallel_.for_blocks(z.rows, 4, [&](std::size_t begin, std::size_t end, std::size_t) {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::vector<double> point(z.row(i).begin(), z.row(i).end());
+      out[i] = at(point);
+      for (std::size_t f = 0; f < z.cols; ++f) {
+        const double middle = point[f];
+        point[f] = middle + difference;
+        const double above = at(point);
+        point[f] = middle - difference;
+        gradient(i, f) = (above - at(point)) / (2 * difference);
+        point[f] = middle;
+      }
+    }
+  });
+}
+
+}  // namespace catena::sample

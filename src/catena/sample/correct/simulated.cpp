@@ -1,0 +1,136 @@
+#include "catena/sample/correct/simulated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "catena/core/check.h"
+#include "catena/sample/correct/statistic.h"
+
+namespace catena::sample {
+namespace {
+
+/// Rows between two looks at the progress bar, and of one buffer of states.
+constexpr std::size_t chunk_rows = 64 * simulate::given_block_rows;
+
+bool all_finite(std::span<const double> values) {
+  return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
+void copy_rows(ConstMatrixView from, std::span<const std::size_t> rows, MatrixView to, std::size_t begin) {
+  for (std::size_t r = 0; r < rows.size(); ++r) std::ranges::copy(from.row(rows[r]), to.row(begin + r).begin());
+}
+
+}  // namespace
+
+std::vector<RecordPart> parts_with_records(const PosteriorRequest& request, const compose::ObservedSeries& observed) {
+  std::vector<RecordPart> parts{{&request.model, &observed}};
+  for (std::size_t k = 0; k < observed.companions.size(); ++k) {
+    if (observed.companions[k].transitions() > 0) parts.push_back({request.companions[k], &observed.companions[k]});
+  }
+  return parts;
+}
+
+RecordSource::RecordSource(const simulate::Model& simulator, std::vector<RecordPart> parts, const Streams& streams,
+                           double max_invalid, const Parallel& parallel)
+    : simulator_(simulator),
+      parts_(std::move(parts)),
+      streams_(streams),
+      max_invalid_(max_invalid),
+      parallel_(parallel) {
+  double steps = 0;
+  for (const RecordPart& part : parts_) {
+    const simulate::RecordShape& shape = part.model->features.shape();
+    const std::size_t rows = part.observed->transitions();
+    records_ += rows;
+    for (std::size_t r = 0; r < rows; ++r) {
+      const double step = shape.step ? part.observed->step(r, 0) : 1;
+      steps += static_cast<double>(simulate::steps_of_record(simulator_, shape, step));
+    }
+  }
+  steps_per_pair_ = 2 * steps / static_cast<double>(records_);
+}
+
+std::size_t RecordSource::pairs_for(std::uint64_t steps) const {
+  return static_cast<std::size_t>(static_cast<double>(steps) / steps_per_pair_);
+}
+
+std::vector<PairRecords> RecordSource::simulate(ConstMatrixView z, std::size_t pairs, Progress& progress) {
+  const std::size_t d = z.cols;
+  Stream stream = streams_.stream("design", rounds_);
+  // Which record and which z each pair has: both in random order, cycle after cycle.
+  std::vector<std::vector<std::size_t>> records_of(parts_.size()), z_of(parts_.size());
+  std::vector<std::size_t> records, points;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    if (records.empty()) records = stream.permutation(records_);
+    if (points.empty()) points = stream.permutation(z.rows);
+    std::size_t record = records.back(), part = 0;
+    while (record >= parts_[part].observed->transitions()) record -= parts_[part++].observed->transitions();
+    records_of[part].push_back(record);
+    z_of[part].push_back(points.back());
+    records.pop_back();
+    points.pop_back();
+  }
+  std::vector<PairRecords> result;
+  progress.start("simulating", "pairs", pairs);
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const RecordPart& part = parts_[k];
+    const simulate::RecordShape& shape = part.model->features.shape();
+    const std::size_t all = records_of[k].size(), features = part.model->features.size();
+    PairRecords made{k, Matrix(all, d), Matrix(all, features), Matrix(all, features)};
+    std::size_t kept = 0;
+    for (std::size_t begin = 0; begin < all; begin += chunk_rows) {
+      const std::size_t count = std::min(chunk_rows, all - begin);
+      const auto which = std::span(records_of[k]).subspan(begin, count), at = std::span(z_of[k]).subspan(begin, count);
+      simulate::Columns<Matrix> columns = simulate::make_columns(shape, d, count);
+      for (std::size_t r = 0; r < count; ++r) {
+        part.model->prior.to_theta(z.row(at[r]), columns.theta.row(r));
+        if (shape.step) spent_ += 2 * simulate::steps_of_record(simulator_, shape, part.observed->step(which[r], 0));
+      }
+      if (!shape.step) spent_ += 2 * count * simulate::steps_of_record(simulator_, shape, 1);
+      copy_rows(part.observed->x, which, columns.x, 0);
+      if (shape.time) copy_rows(part.observed->time, which, columns.time, 0);
+      if (shape.step) copy_rows(part.observed->step, which, columns.step, 0);
+      Matrix seen[2];
+      std::vector<bool> good(count, true);
+      for (std::size_t twin = 0; twin < 2; ++twin) {
+        simulate::simulate_given(simulator_, shape, view(columns), streams_.child("simulate", rounds_, k, twin),
+                                 begin / simulate::given_block_rows, parallel_);
+        for (std::size_t r = 0; r < count; ++r) good[r] = good[r] && all_finite(columns.x_next.row(r));
+        seen[twin] = features_of(*part.model, view(columns), parallel_);
+      }
+      for (std::size_t r = 0; r < count; ++r) {
+        if (!good[r] || !all_finite(seen[0].row(r)) || !all_finite(seen[1].row(r))) {
+          ++invalid_;
+          continue;
+        }
+        std::ranges::copy(z.row(at[r]), made.z.row(kept).begin());
+        std::ranges::copy(seen[0].row(r), made.first.row(kept).begin());
+        std::ranges::copy(seen[1].row(r), made.second.row(kept).begin());
+        ++kept;
+      }
+      progress.advance(count);
+    }
+    const auto first_rows = [kept](const Matrix& matrix) {
+      Matrix some(kept, matrix.cols());
+      std::copy_n(matrix.data(), kept * matrix.cols(), some.data());
+      return some;
+    };
+    if (kept < all) made = {k, first_rows(made.z), first_rows(made.first), first_rows(made.second)};
+    result.push_back(std::move(made));
+  }
+  progress.finish();
+  ++rounds_;
+  asked_ += pairs;
+  const double share = static_cast<double>(invalid_) / static_cast<double>(asked_);
+  if (share > max_invalid_) {
+    throw InputError(
+        fmt::format("correct: the share of simulated records whose result is not finite is {:.3g}, but must be at most "
+                    "{} (max_invalid): mend the simulator where it fails",
+                    share, max_invalid_));
+  }
+  return result;
+}
+
+}  // namespace catena::sample

@@ -1,0 +1,63 @@
+/// The simulations of a correction: records from the observed states, each simulated twice with the same z, round after
+/// round, and counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "catena/core/parallel.h"
+#include "catena/core/progress.h"
+#include "catena/core/random.h"
+#include "catena/sample/posterior.h"
+#include "catena/simulate/given_records.h"
+
+namespace catena::sample {
+
+/// The records of one model of the request: its own, or those of a companion.
+struct RecordPart {
+  const model::TrainedModel* model;
+  const compose::ObservedSeries* observed;
+};
+/// Those that have any.
+std::vector<RecordPart> parts_with_records(const PosteriorRequest& request, const compose::ObservedSeries& observed);
+
+/// Pairs of simulated records: what one of the parts' networks sees of either.
+struct PairRecords {
+  std::size_t part = 0;
+  Matrix z;              // of the networks, one pair a row
+  Matrix first, second;  // features of either
+};
+
+class RecordSource {
+ public:
+  /// Keeps looking at all that it is given. `max_invalid`: the largest share of results that are not finite.
+  RecordSource(const simulate::Model& simulator, std::vector<RecordPart> parts, const Streams& streams,
+               double max_invalid, const Parallel& parallel);
+
+  std::size_t records() const { return records_; }  ///< T: those that were observed, of all parts
+  std::uint64_t spent() const { return spent_; }    ///< steps of the simulator so far
+  std::uint64_t invalid() const { return invalid_; }
+
+  /// How many pairs `steps` steps of the simulator are enough for.
+  std::size_t pairs_for(std::uint64_t steps) const;
+  /// Every observed record equally often, in random order, with the rows of `z` in turn; one element for each part.
+  /// Pairs of which one is not finite are left out and counted. Throws InputError if there are too many.
+  std::vector<PairRecords> simulate(ConstMatrixView z, std::size_t pairs, Progress& progress);
+
+ private:
+  const simulate::Model& simulator_;
+  std::vector<RecordPart> parts_;
+  Streams streams_;
+  double max_invalid_;
+  Parallel parallel_;
+  std::size_t records_ = 0;
+  double steps_per_pair_ = 0;
+  std::uint64_t spent_ = 0, invalid_ = 0, asked_ = 0;
+  std::size_t rounds_ = 0;
+};
+
+}  // namespace catena::sample

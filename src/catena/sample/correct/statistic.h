@@ -1,0 +1,67 @@
+/// The statistic of a record that correction by simulation looks at: the learned score at one anchor ẑ_1 and, where
+/// log q is known and the posterior has several modes, what it says for the others,
+///
+///   y = ( ŝ(c; ẑ_1), log q(c; ẑ_2) − log q(c; ẑ_1), … ),
+///
+/// cut at eight robust standard deviations, so that a network that runs wild far out does not drown the rest, and
+/// whitened: what is left are directions in which simulated records differ. Any statistic gives an unbiased posterior;
+/// this one is near to sufficient if the network is near to right.
+#pragma once
+
+#include <Eigen/Dense>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "catena/compose/observed_series.h"
+#include "catena/compose/scores/record_scores.h"
+#include "catena/core/parallel.h"
+#include "catena/simulate/columns.h"
+
+namespace catena::sample {
+
+/// What one model sees of simulated records, as their networks take it.
+Matrix features_of(const model::TrainedModel& model, const simulate::TransitionRows& rows, const Parallel& parallel);
+
+class Statistic {
+ public:
+  /// Anchors in the networks' z-space, one a row.
+  Statistic(std::string_view function, const model::TrainedModel& model, Matrix anchors);
+
+  /// Before whitening: d + K − 1 numbers, or d.
+  std::size_t raw_size() const;
+  /// Of records with features c, one a row.
+  Eigen::MatrixXd raw(ConstMatrixView c, const Parallel& parallel) const;
+
+  const Matrix& anchors() const { return anchors_; }
+
+ private:
+  Matrix anchors_;
+  std::unique_ptr<compose::RecordScores> scores_;
+};
+
+/// How raw statistics become whitened ones: learned from pairs of simulated ones, applied to all.
+class Whitener {
+ public:
+  Whitener() = default;
+  /// Rows of `first` and `second` are pairs from the same state and z.
+  Whitener(const Eigen::MatrixXd& first, const Eigen::MatrixXd& second);
+
+  std::size_t size() const { return static_cast<std::size_t>(to_white_.rows()); }
+  Eigen::MatrixXd apply(const Eigen::MatrixXd& raw) const;
+  /// Cov[whitened, raw column j] for the columns begin … begin + count − 1: the slope of the whitened statistic's mean
+  /// in z at an anchor, if the network is right.
+  Eigen::MatrixXd covariance_with(std::size_t begin, std::size_t count) const;
+  /// Keeps only the part of the whitened statistic in the given directions, orthonormal columns.
+  void project(const Eigen::MatrixXd& directions) { to_white_ = directions.transpose() * to_white_; }
+  std::size_t cut() const { return cut_; }  ///< values that were cut in `first` and `second`
+
+ private:
+  Eigen::VectorXd low_, high_;
+  Eigen::MatrixXd to_white_, covariance_;
+  std::size_t cut_ = 0;
+};
+
+}  // namespace catena::sample
