@@ -15,6 +15,7 @@
 #include "catena/sample/correct/statistic.h"
 #include "catena/sample/density_posterior.h"
 #include "catena/sample/mcmc/chains.h"
+#include "catena/sample/mcmc/start/maximise.h"
 #include "catena/sample/posterior_map.h"
 
 namespace catena::sample {
@@ -23,13 +24,15 @@ namespace {
 constexpr std::size_t most_modes = 8;    // of a posterior
 constexpr std::size_t most_anchors = 4;  // of them whose log q the statistic compares
 constexpr std::size_t cloud_points = 4000;
-constexpr double first_width = 3, next_width = 3, last_width = 2;  // of a cloud, in widths of the posterior
-constexpr double explored_share = 0.1;                             // of the budget, for each round but the last
-constexpr double most_explored = 0.4;                              // of the budget, for all of them
+constexpr double first_width = 2, next_width = 2, last_width = 1.5;  // of a cloud, in widths of the posterior
+constexpr double explored_share = 0.1;                               // of the budget, for each round but the last
+constexpr double most_explored = 0.4;                                // of the budget, for all of them
 constexpr std::size_t most_rounds = 12;
 constexpr std::pair<std::size_t, std::size_t> few_records{20, 100};  // that show modes which a long series hides
-constexpr std::size_t fewest_records = 20;                           // below this no sum is normal
-constexpr double largest_non_normality = 0.05;
+constexpr std::size_t most_sampled = 1000;  // records of a learned posterior that is drawn from
+constexpr double few_width = 1.5;           // of the first cloud, in widths of the posterior of few records
+constexpr std::size_t fewest_records = 20;  // below this no sum is normal
+constexpr double largest_non_normality = 0.1;
 constexpr double least_signal = 0.02;  // of a direction's mean over the posterior, in its own variance
 constexpr double noise_signal = 2;     // or so many times what the regression's noise makes of it
 
@@ -204,16 +207,27 @@ class Corrector {
     check_simulator();
     observed_ = observed_series(function, request_.posterior);
     parts_ = parts_with_records(request_.posterior, observed_);
+    if (parts_.size() == 1) strata_ = strata_of(model_.features, observed_.c);
     source_.emplace(request_.simulator, parts_, streams.child("records"), request_.settings.max_invalid, parallel);
   }
 
+  /// The learned posterior: drawn from, or for long series, whose chains would take long, climbed to from the posterior
+  /// of a few of the records and taken as normal around its modes (Laplace).
   PosteriorDraws learn() {
-    PosteriorDraws learned = draw_posterior(request_.posterior, streams_.child("learned"), parallel_, progress_);
-    learned_ = finite_rows(learned.z);
-    check::at_least(function_, "the number of finite draws of the learned posterior", learned_.rows(), std::size_t{10});
-    for (std::size_t r = 0; r < learned_.rows(); ++r) {
-      const std::vector<double> z(learned_.row(r).begin(), learned_.row(r).end());
-      prior_.to_w(z, learned_.row(r));
+    const std::size_t records = observed_.transitions();
+    few_ = std::clamp(records / 16, few_records.first, few_records.second);
+    PosteriorDraws learned;
+    if (records <= most_sampled) {
+      learned = draw_posterior(request_.posterior, streams_.child("learned"), parallel_, progress_);
+      learned_ = finite_rows(learned.z);
+      check::at_least(function_, "the number of finite draws of the learned posterior", learned_.rows(),
+                      std::size_t{10});
+      for (std::size_t r = 0; r < learned_.rows(); ++r) {
+        const std::vector<double> z(learned_.row(r).begin(), learned_.row(r).end());
+        prior_.to_w(z, learned_.row(r));
+      }
+    } else {
+      learned = climbed();
     }
     learned_modes_ = ordered_modes(learned_);
     return learned;
@@ -224,7 +238,7 @@ class Corrector {
 
   /// The first round: around the learned posterior, a part of its pairs at the anchor itself, for the certificate.
   Certificate certify_learned(std::size_t pairs, double width, double share_at_anchor) {
-    const Cloud cloud = with_lost_modes(widened(learned_, learned_modes_, width, streams_.stream("widen")));
+    const Cloud cloud = widened(learned_, learned_modes_, width, streams_.stream("widen"));
     const Matrix anchor = rows_of(cloud.anchors, {0});
     const auto at_anchor =
         source_->simulate(anchor, static_cast<std::size_t>(share_at_anchor * static_cast<double>(pairs)), progress_);
@@ -243,70 +257,40 @@ class Corrector {
                    streams_.stream("certificate"));
   }
 
-  /// Over a long series a small error of the network outweighs a mode that is as good as the others. A few of the
-  /// records tell where such modes are: those of their posterior that have no learned draws join the cloud.
-  Cloud with_lost_modes(Cloud cloud) const {
-    const std::size_t records = observed_.transitions();
-    const std::size_t few = std::clamp(records / 16, few_records.first, few_records.second);
-    if (records <= few) return cloud;
-    PosteriorRequest request = request_.posterior;
-    request.draws = 1000;
-    request.settings = sampler_settings(function_, model_.method, request.settings);
-    const PosteriorSampler& sampler = posterior_samplers().at(function_, model_.method);
-    const compose::ObservedSeries some = compose::thinned(observed_, few);
-    const Matrix wide = finite_rows(sampler.draw(request, some, streams_.child("few"), parallel_, silent_progress()).z);
-    if (wide.rows() < 10) return cloud;
-    const Modes modes = ordered_modes(wide);
-    const std::vector<Piece> pieces = pieces_of(modes);
-    const double reach = std::sqrt(static_cast<double>(wide.cols())) + 3;
-    std::vector<std::size_t> lost;
-    for (std::size_t k = 0; k < pieces.size(); ++k) {
-      const auto near = [&](std::size_t r) { return pieces[k].u(learned_.row(r)).norm() < reach; };
-      std::size_t r = 0;
-      while (r < learned_.rows() && !near(r)) ++r;
-      if (r == learned_.rows()) lost.push_back(k);
-    }
-    if (lost.empty()) return cloud;
-    const std::size_t before = cloud.modes.all.size(), share = cloud.z.rows() / (before + lost.size());
-    std::vector<Matrix> parts{rows_of(cloud.z, first_numbers(before * share))};
-    Matrix anchors = cloud.anchors;
-    Modes all = cloud.modes;
-    for (const std::size_t k : lost) {
-      std::vector<std::size_t> mine;
-      for (std::size_t r = 0; r < wide.rows(); ++r) {
-        if (modes.of[r] == k) mine.push_back(r);
-      }
-      std::vector<std::size_t> repeated;
-      for (std::size_t r = 0; r < share; ++r) repeated.push_back(mine[r % mine.size()]);
-      parts.push_back(rows_of(wide, repeated));
-      all.all.push_back(modes.all[k]);
-    }
-    const Matrix found = rows_of(anchors_of(wide, modes), lost);
-    anchors = stacked_rows({&anchors, &found});
-    std::vector<const Matrix*> pointers;
-    for (const Matrix& part : parts) pointers.push_back(&part);
-    Cloud more{stacked_rows(pointers), cloud.width, {}, std::move(anchors)};
-    for (Mode& mode : all.all) mode.weight = 1.0 / static_cast<double>(all.all.size());
-    more.modes.all = std::move(all.all);
-    const std::vector<Piece> own = pieces_of(more.modes);
-    for (std::size_t r = 0; r < more.z.rows(); ++r) more.modes.of.push_back(mode_of(own, more.z.row(r)));
-    return more;
+  /// Over a long series a small error of the network outweighs a mode that is as good as the others, or leads far away.
+  /// Then it is better to begin with the posterior of a few of the records, which is wide.
+  void begin_wide() {
+    if (observed_.transitions() < 2 * few_) return;
+    if (few_draws_.rows() == 0) few_draws_ = draws_of_few();
+    if (few_draws_.rows() < 10) return;
+    const Modes modes = ordered_modes(few_draws_);
+    const bool is_long = observed_.transitions() >= 9 * few_;
+    if (!is_long && strata_.empty() && !any_lost(modes)) return;
+    const Cloud cloud = widened(few_draws_, modes, few_width, streams_.stream("widen", 0));
+    keep(source_->simulate(cloud.z, exploring_pairs(), progress_));
+    fit(cloud, 1);
   }
 
   /// Rounds until the posterior lies inside what was simulated, then one with all that is left.
   void correct() {
+    begin_wide();
     const auto budget = static_cast<double>(request_.settings.budget);
     for (std::size_t round = 1; round < most_rounds; ++round) {
       const bool spent = static_cast<double>(source_->spent()) + explored_share * budget > most_explored * budget;
       const bool last = settle() || spent;
       const Cloud cloud = tempered(last ? last_width : next_width, round);
       const double left = budget - static_cast<double>(source_->spent());
-      if (last) forget_far_pairs(cloud);
-      keep(source_->simulate(
-          cloud.z, source_->pairs_for(static_cast<std::uint64_t>(last ? left : explored_share * budget)), progress_));
+      forget_far_pairs(cloud);
+      const std::size_t pairs = last ? source_->pairs_for(static_cast<std::uint64_t>(left)) : exploring_pairs();
+      keep(source_->simulate(cloud.z, pairs, progress_));
       fit(cloud, last ? most_anchors : 1);
       if (last) return;
     }
+  }
+
+  std::size_t exploring_pairs() const {
+    return source_->pairs_for(
+        static_cast<std::uint64_t>(explored_share * static_cast<double>(request_.settings.budget)));
   }
 
   /// Draws of the law as it is; whether they lie inside the cloud.
@@ -321,7 +305,7 @@ class Corrector {
   }
 
   bool inside(ConstMatrixView z) const {
-    const double reach = 0.75 * (std::sqrt(static_cast<double>(z.cols)) + 1);
+    const double reach = std::sqrt(static_cast<double>(z.cols)) + 1;
     std::size_t out = 0;
     for (std::size_t r = 0; r < z.rows; ++r) out += law_->distance(z.row(r)) > reach ? 1U : 0U;
     return out * 20 <= z.rows;
@@ -338,6 +322,115 @@ class Corrector {
   const compose::ObservedSeries& observed() const { return observed_; }
 
  private:
+  Matrix draws_of_few() const {
+    PosteriorRequest request = request_.posterior;
+    request.draws = 1000;
+    request.settings = sampler_settings(function_, model_.method, request.settings);
+    const PosteriorSampler& sampler = posterior_samplers().at(function_, model_.method);
+    const compose::ObservedSeries some = compose::thinned(inside_range(), few_);
+    return finite_rows(sampler.draw(request, some, streams_.child("few"), parallel_, progress_).z);
+  }
+
+  /// The records that begin where the network has been, if there are enough of them.
+  compose::ObservedSeries inside_range() const {
+    std::vector<std::size_t> rows;
+    for (std::size_t r = 0; r < observed_.transitions() && !strata_.empty(); ++r) {
+      if (state_excess(model_.features, observed_.c.row(r)) <= 0) rows.push_back(r);
+    }
+    if (rows.size() < few_) return observed_;
+    compose::ObservedSeries some;
+    some.c = rows_of(observed_.c, rows);
+    return some;
+  }
+
+  /// Whether one of the modes has no learned draws.
+  bool any_lost(const Modes& modes) const {
+    const double reach = std::sqrt(static_cast<double>(learned_.cols())) + 3;
+    return std::ranges::any_of(pieces_of(modes), [&](const Piece& piece) {
+      for (std::size_t r = 0; r < learned_.rows(); ++r) {
+        if (piece.u(learned_.row(r)).norm() < reach) return false;
+      }
+      return true;
+    });
+  }
+
+  /// Σ_t ŝ(c_t; z) and the prior's share: the gradient of the learned log posterior; its value if log q is known.
+  GradientField learned_field() const {
+    std::vector<std::shared_ptr<compose::RecordScores>> scores;
+    for (const RecordPart& part : parts_) scores.push_back(compose::record_scores(function_, *part.model));
+    return [this, scores](ConstMatrixView z, std::span<double> value, MatrixView gradient) {
+      parallel_.for_each(z.rows, [&](std::size_t i) {
+        value[i] = scores[0]->has_value() ? log_prior(z.row(i)) + prior_.log_weight(z.row(i)) : std::nan("");
+        for (std::size_t f = 0; f < z.cols; ++f) gradient(i, f) = -z(i, f);
+        prior_.add_log_weight_gradient(z.row(i), gradient.row(i));
+        for (std::size_t k = 0; k < parts_.size(); ++k) {
+          const Matrix& c = parts_[k].observed->c;
+          Matrix score(c.rows(), z.cols);
+          std::vector<double> values(scores[k]->has_value() ? c.rows() : 0);
+          scores[k]->evaluate(c, z.row(i), score, values);
+          for (std::size_t r = 0; r < c.rows(); ++r) {
+            for (std::size_t f = 0; f < z.cols; ++f) gradient(i, f) += score(r, f);
+            if (!values.empty()) value[i] += values[r];
+          }
+        }
+      });
+    };
+  }
+
+  /// Normal draws around the modes that are reached from the posterior of a few records.
+  PosteriorDraws climbed() {
+    few_draws_ = draws_of_few();
+    check::at_least(function_, "the number of finite draws of the learned posterior", few_draws_.rows(),
+                    std::size_t{10});
+    const Modes modes = ordered_modes(few_draws_);
+    std::vector<double> scale;
+    const double narrower = std::sqrt(static_cast<double>(few_) / static_cast<double>(observed_.transitions()));
+    const CloudShape shape(few_draws_, 1);
+    for (const double width : shape.lower.diagonal()) scale.push_back(width * narrower);
+    const Matrix starts = anchors_of(few_draws_, modes);
+    std::vector<Maximum> maxima = maximise(learned_field(), starts, {.scale = scale});
+    std::erase_if(maxima, [](const Maximum& each) { return !each.converged; });
+    PosteriorDraws learned;
+    learned.outcome = maxima.empty() ? Outcome::step_limit : Outcome::ok;
+    learned.info = {{"method", model_.method}, {"approximation", maxima.empty() ? "few_records" : "laplace"}};
+    learned_ = maxima.empty() ? few_draws_ : laplace_draws(maxima);
+    learned.observed = observed_;
+    learned.z = learned.theta = learned_;
+    for (std::size_t r = 0; r < learned_.rows(); ++r) {
+      prior_.to_z(learned_.row(r), learned.z.row(r));
+      prior_.prior().to_theta(learned.z.row(r), learned.theta.row(r));
+    }
+    return learned;
+  }
+
+  Matrix laplace_draws(const std::vector<Maximum>& maxima) const {
+    std::vector<Eigen::MatrixXd> roots;  // of the covariances
+    std::vector<double> log_weight;
+    for (const Maximum& each : maxima) {
+      const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(each.curvature);
+      const Eigen::VectorXd precision = axes.eigenvalues().cwiseMax(1);  // no wider than the prior
+      roots.emplace_back(axes.eigenvectors() * precision.cwiseSqrt().cwiseInverse().asDiagonal());
+      const double value = std::isnan(each.value) ? 0 : each.value;
+      log_weight.push_back(value - 0.5 * precision.array().log().sum());
+    }
+    const double highest = *std::ranges::max_element(log_weight);
+    std::vector<double> until;  // sums of weights
+    double sum = 0;
+    for (const double each : log_weight) until.push_back(sum += std::exp(each - highest));
+    Stream stream = streams_.stream("laplace");
+    Matrix draws(request_.posterior.draws, model_.prior.size());
+    Eigen::VectorXd normal(static_cast<Eigen::Index>(draws.cols()));
+    for (std::size_t r = 0; r < draws.rows(); ++r) {
+      const double u = stream.uniform() * sum;
+      std::size_t k = 0;
+      while (k + 1 < until.size() && until[k] < u) ++k;
+      for (double& value : normal) value = stream.normal();
+      const Eigen::VectorXd step = roots[k] * normal;
+      for (std::size_t f = 0; f < draws.cols(); ++f) draws(r, f) = maxima[k].z[f] + step[static_cast<Eigen::Index>(f)];
+    }
+    return draws;
+  }
+
   void check_simulator() const {
     const simulate::Simulator& simulator = request_.simulator.simulator;
     const std::vector<std::string>& names = prior_.prior().names();
@@ -379,7 +472,7 @@ class Corrector {
   void fit(const Cloud& cloud, std::size_t anchors) {
     statistics_.clear();
     anchors_ = rows_of(cloud.anchors, first_numbers(std::min(anchors, cloud.anchors.rows())));
-    for (const RecordPart& part : parts_) statistics_.emplace_back(function_, *part.model, anchors_);
+    for (const RecordPart& part : parts_) statistics_.emplace_back(function_, *part.model, anchors_, strata_);
     std::vector<Eigen::MatrixXd> first, second;
     std::vector<const Matrix*> z;
     for (const PairRecords& part : kept_) {
@@ -388,7 +481,6 @@ class Corrector {
       z.push_back(&part.z);
     }
     SimulatedPairs pairs{stacked_rows(z), stacked(first), stacked(second)};
-    drop_not_finite(pairs);
     whitener_ = Whitener(pairs.first, pairs.second);
     pairs_used_ = pairs.z.rows();
     const auto law_of = [&] {
@@ -406,10 +498,7 @@ class Corrector {
 
     s_ = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(whitener_.size()));
     for (std::size_t k = 0; k < parts_.size(); ++k) {
-      const Eigen::MatrixXd raw = statistics_[k].raw(parts_[k].observed->c, parallel_);
-      check::that(raw.allFinite(), function_, "the learned score of the observed series", "not finite",
-                  "finite: the model must be trained on transitions like the observed ones");
-      s_ += whitener_.apply(raw).colwise().sum().transpose();
+      s_ += whitener_.apply(statistics_[k].raw(parts_[k].observed->c, parallel_)).colwise().sum().transpose();
     }
     ++rounds_;
   }
@@ -442,31 +531,22 @@ class Corrector {
     }
     const double scale = static_cast<double>(source_->records()) / static_cast<double>(cloud.z.rows());
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(scale * (within / (cloud.width * cloud.width) + between));
-    const Eigen::Index least = std::min<Eigen::Index>(m, static_cast<Eigen::Index>(anchors_.cols()));
+    const auto least = std::min(m, static_cast<Eigen::Index>(anchors_.cols()));
     Eigen::Index kept = 0;
     const double bound = std::max(least_signal, noise_signal * scale * noise);
     while (kept < m && (kept < least || axes.eigenvalues()[m - 1 - kept] > bound)) ++kept;
     return axes.eigenvectors().rightCols(kept);
   }
 
-  static void drop_not_finite(SimulatedPairs& pairs) {
-    std::vector<std::size_t> good;
-    std::vector<Eigen::Index> index;
-    for (std::size_t r = 0; r < pairs.z.rows(); ++r) {
-      const auto row = static_cast<Eigen::Index>(r);
-      if (!pairs.first.row(row).allFinite() || !pairs.second.row(row).allFinite()) continue;
-      good.push_back(r);
-      index.push_back(row);
-    }
-    if (good.size() == pairs.z.rows()) return;
-    pairs = {rows_of(pairs.z, good), pairs.first(index, Eigen::all), pairs.second(index, Eigen::all)};
-  }
-
   /// What the network says at the first anchor; nothing for the other modes.
   std::vector<LawClaim> claims(std::size_t modes) const {
     const auto d = static_cast<Eigen::Index>(anchors_.cols());
     LawClaim first{Eigen::Map<const Eigen::VectorXd>(anchors_.row(0).data(), d),
-                   whitener_.covariance_with(0, anchors_.cols())};
+                   Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(whitener_.size()), d)};
+    const std::size_t strata = strata_.size() + 1, per_stratum = statistics_[0].raw_size() / strata;
+    for (std::size_t g = 0; g < strata; ++g) {
+      first.slope += whitener_.covariance_with(g * per_stratum, anchors_.cols());
+    }
     std::vector<LawClaim> all(modes, first);
     for (std::size_t k = 1; k < modes; ++k) all[k].slope.setZero();
     return all;
@@ -502,9 +582,11 @@ class Corrector {
   Progress& progress_;
   compose::ObservedSeries observed_;
   std::vector<RecordPart> parts_;
+  std::vector<double> strata_;  // of the states; several parts have one stratum each
   std::optional<RecordSource> source_;
 
-  Matrix learned_, anchors_, provisional_;
+  Matrix learned_, few_draws_, anchors_, provisional_;
+  std::size_t few_ = 0;  // records whose posterior is wide
   Modes learned_modes_;
   std::vector<PairRecords> kept_;
   std::vector<Statistic> statistics_;  // of each part
@@ -577,7 +659,13 @@ Correction correct_posterior(const CorrectionRequest& request, const Streams& st
     result.not_corrected = "the sum of the learned scores over this series is not normal yet";
   } else {
     corrector.correct();
-    result.posterior = corrector.posterior();
+    if (corrector.non_normal() > largest_non_normality) {
+      result.not_corrected = "the sum of the learned scores over this series is not normal yet";
+    } else {
+      result.posterior = corrector.posterior();
+    }
+  }
+  if (result.posterior) {
     result.corrected = result.posterior->draw(request.posterior.draws, streams.child("posterior"), parallel, progress);
     result.corrected.observed = result.learned.observed;
     Matrix w = result.corrected.z;

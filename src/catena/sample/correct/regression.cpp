@@ -33,12 +33,12 @@ void RegressionSums::add(const RegressionSums& other) {
 /// W_k/γ_k with variance C_kk/γ_k each if it had no prior. So τ_k² is the mean of their squares less that variance, and
 /// the column goes if this is not significant; s² = ‖Y − ΦW‖²/(m (N − Σ γ_k)); until all settle. The evidence is
 /// log p(Y) = −½ Σ_j [N log 2πs² + log |diag τ²| + log |C⁻¹| + (‖Y_j‖² − Y_jᵀΦ W_j)/s²].
-Regression fit_regression(const RegressionSums& sums, const std::vector<bool>& kept) {
+Regression fit_regression(const RegressionSums& sums, const std::vector<bool>& kept, double least_noise) {
   const Eigen::Index p = sums.squares.rows(), m = sums.products.cols();
   CATENA_ASSERT(kept.size() == static_cast<std::size_t>(p) && sums.rows > 0 && m > 0);
   const double n = sums.rows, responses = static_cast<double>(m);
   const Eigen::MatrixXd gram = sums.squares.selfadjointView<Eigen::Lower>();
-  double noise = std::max(sums.response_squares.sum() / (n * responses), 1e-300);
+  double noise = std::max(sums.response_squares.sum() / (n * responses), least_noise);
   Eigen::VectorXd tau = Eigen::VectorXd::Constant(p, 1e6 * noise);
   std::vector<Eigen::Index> used;
   Regression result;
@@ -81,7 +81,7 @@ Regression fit_regression(const RegressionSums& sums, const std::vector<bool>& k
     for (const Eigen::Index k : used) result.evidence -= 0.5 * responses * std::log(tau_before[k]);
     result.evidence -= 0.5 * (sums.response_squares.sum() - (weights.cwiseProduct(right)).sum()) / noise;
     result.effective = effective;
-    noise = std::max(residual / (responses * std::max(1.0, n - effective)), 1e-300);
+    noise = std::max(residual / (responses * std::max(1.0, n - effective)), least_noise);
     if ((weak.empty() && change < settled) || round + 1 == rounds) break;
     if (round == 0) continue;  // before s² is known nothing is significant
     std::ranges::sort(weak);

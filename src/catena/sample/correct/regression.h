@@ -32,6 +32,7 @@ struct Regression {
 };
 
 /// `kept` columns are never shrunk below half of their own noise: those whose being zero is a claim, not a habit.
-Regression fit_regression(const RegressionSums& sums, const std::vector<bool>& kept);
+/// `least_noise`: what the residual variance is known to be at least.
+Regression fit_regression(const RegressionSums& sums, const std::vector<bool>& kept, double least_noise);
 
 }  // namespace catena::sample

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "catena/core/check.h"
 
@@ -9,9 +10,11 @@ namespace catena::sample {
 namespace {
 
 constexpr std::size_t rows_at_once = 2048;
-constexpr double cut_at = 8;            // robust standard deviations
-constexpr double to_deviation = 1.349;  // of a normal's interquartile range
-constexpr double least_share = 1e-3;    // of a whitened direction: below, two statistics are one
+constexpr double cut_at = 8;                    // robust standard deviations
+constexpr double to_deviation = 1.349;          // of a normal's interquartile range
+constexpr double stratum_share = 0.02;          // of the states: fewer outside the training range are no stratum
+constexpr std::size_t fewest_of_stratum = 100;  // so many make two
+constexpr double least_share = 1e-3;            // of a whitened direction: below, two statistics are one
 
 /// The quantile of values that may be reordered.
 double quantile(std::vector<double>& values, double share) {
@@ -38,27 +41,64 @@ Matrix features_of(const model::TrainedModel& model, const simulate::TransitionR
   return c;
 }
 
-Statistic::Statistic(std::string_view function, const model::TrainedModel& model, Matrix anchors)
-    : anchors_(std::move(anchors)), scores_(compose::record_scores(function, model)) {
+double state_excess(const model::Features& features, std::span<const double> c) {
+  double worst = 0;
+  for (std::size_t i = 0; i < features.known(); ++i) {
+    const model::Feature& feature = features.all()[features.known(i)];
+    const double value = c[features.known(i)];
+    worst = std::max({worst, (feature.low - feature.mean) / feature.scale - value,
+                      value - (feature.high - feature.mean) / feature.scale});
+  }
+  return worst;
+}
+
+std::vector<double> strata_of(const model::Features& features, ConstMatrixView c) {
+  std::vector<double> outside;
+  for (std::size_t r = 0; r < c.rows; ++r) {
+    const double excess = state_excess(features, c.row(r));
+    if (excess > 0) outside.push_back(excess);
+  }
+  if (static_cast<double>(outside.size()) < stratum_share * static_cast<double>(c.rows)) return {};
+  const double half = quantile(outside, 0.5);
+  return half > 0 && outside.size() >= fewest_of_stratum ? std::vector{0.0, half} : std::vector{0.0};
+}
+
+Statistic::Statistic(std::string_view function, const model::TrainedModel& model, Matrix anchors,
+                     std::vector<double> strata)
+    : features_(model.features),
+      anchors_(std::move(anchors)),
+      strata_(std::move(strata)),
+      scores_(compose::record_scores(function, model)) {
   CATENA_ASSERT(anchors_.rows() > 0 && anchors_.cols() == model.prior.size());
 }
 
-std::size_t Statistic::raw_size() const { return anchors_.cols() + (scores_->has_value() ? anchors_.rows() - 1 : 0); }
+std::size_t Statistic::per_stratum() const {
+  return anchors_.cols() + (scores_->has_value() ? anchors_.rows() - 1 : 0);
+}
 
 Eigen::MatrixXd Statistic::raw(ConstMatrixView c, const Parallel& parallel) const {
-  const std::size_t d = anchors_.cols(), others = raw_size() - d;
-  Eigen::MatrixXd all(static_cast<Eigen::Index>(c.rows), static_cast<Eigen::Index>(raw_size()));
+  const std::size_t d = anchors_.cols(), others = per_stratum() - d;
+  Eigen::MatrixXd all = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(c.rows), static_cast<Eigen::Index>(raw_size()));
   parallel.for_blocks(c.rows, rows_at_once, [&](std::size_t begin, std::size_t end, std::size_t) {
     Matrix score(end - begin, d);
     std::vector<double> value(others > 0 ? end - begin : 0), first;
+    std::vector<std::size_t> column(end - begin);  // where the record's stratum begins
+    for (std::size_t r = begin; r < end && !strata_.empty(); ++r) {
+      const auto bound = std::ranges::lower_bound(strata_, state_excess(features_, c.row(r)));
+      column[r - begin] = static_cast<std::size_t>(bound - strata_.begin()) * per_stratum();
+    }
     for (std::size_t k = 0; k <= others; ++k) {
       scores_->evaluate(c.slice_rows(begin, end), anchors_.row(k), score, value);
       if (k == 0) first = value;
-      for (std::size_t r = begin; r < end; ++r) {
-        const auto row = static_cast<Eigen::Index>(r);
-        for (std::size_t f = 0; f < d && k == 0; ++f) all(row, static_cast<Eigen::Index>(f)) = score(r - begin, f);
-        if (k > 0) all(row, static_cast<Eigen::Index>(d + k - 1)) = value[r - begin] - first[r - begin];
+      for (std::size_t r = 0; r < end - begin; ++r) {
+        const auto row = static_cast<Eigen::Index>(begin + r);
+        for (std::size_t f = 0; f < d && k == 0; ++f) all(row, static_cast<Eigen::Index>(column[r] + f)) = score(r, f);
+        if (k > 0) all(row, static_cast<Eigen::Index>(column[r] + d + k - 1)) = value[r] - first[r];
       }
+    }
+    // Where the network overflows it says nothing: the statistic is zero there, for observed and simulated records.
+    for (std::size_t r = begin; r < end; ++r) {
+      if (!all.row(static_cast<Eigen::Index>(r)).allFinite()) all.row(static_cast<Eigen::Index>(r)).setZero();
     }
   });
   return all;
@@ -70,8 +110,11 @@ Whitener::Whitener(const Eigen::MatrixXd& first, const Eigen::MatrixXd& second) 
   high_ = Eigen::VectorXd(m);
   Eigen::MatrixXd difference(n, m);
   for (Eigen::Index j = 0; j < m; ++j) {
-    std::vector<double> column(first.col(j).begin(), first.col(j).end());
-    column.insert(column.end(), second.col(j).begin(), second.col(j).end());
+    std::vector<double> column;
+    for (const Eigen::MatrixXd* each : {&first, &second}) {
+      std::ranges::copy_if(each->col(j), std::back_inserter(column), [](double value) { return value != 0; });
+    }
+    if (column.empty()) column.push_back(0);
     const double middle = quantile(column, 0.5), lower = quantile(column, 0.25), upper = quantile(column, 0.75);
     double width = (upper - lower) / to_deviation;
     if (!(width > 0)) {  // of states that mostly stay where they are
@@ -82,6 +125,8 @@ Whitener::Whitener(const Eigen::MatrixXd& first, const Eigen::MatrixXd& second) 
     low_[j] = middle - cut_at * width;
     high_[j] = middle + cut_at * width;
     for (const double value : column) cut_ += value < low_[j] || value > high_[j] ? 1U : 0U;
+    low_[j] = std::min(low_[j], 0.0);
+    high_[j] = std::max(high_[j], 0.0);
     for (Eigen::Index i = 0; i < n; ++i) {
       difference(i, j) =
           (std::clamp(first(i, j), low_[j], high_[j]) - std::clamp(second(i, j), low_[j], high_[j])) / std::sqrt(2.0);

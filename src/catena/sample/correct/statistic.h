@@ -3,9 +3,10 @@
 ///
 ///   y = ( ŝ(c; ẑ_1), log q(c; ẑ_2) − log q(c; ẑ_1), … ),
 ///
-/// cut at eight robust standard deviations, so that a network that runs wild far out does not drown the rest, and
-/// whitened: what is left are directions in which simulated records differ. Any statistic gives an unbiased posterior;
-/// this one is near to sufficient if the network is near to right.
+/// for each stratum of states on its own: where states lie outside the training range the network may say anything, and
+/// what it says there must not drown the rest. Values are cut at eight robust standard deviations and whitened: what is
+/// left are directions in which simulated records differ. Any statistic gives an unbiased posterior; this one is near
+/// to sufficient if the network is near to right.
 #pragma once
 
 #include <Eigen/Dense>
@@ -25,20 +26,28 @@ namespace catena::sample {
 /// What one model sees of simulated records, as their networks take it.
 Matrix features_of(const model::TrainedModel& model, const simulate::TransitionRows& rows, const Parallel& parallel);
 
+/// How far outside the training range the state of a record lies, from its features, in standard deviations of the
+/// worst coordinate; 0 inside. The record's next state does not count.
+double state_excess(const model::Features& features, std::span<const double> c);
+
+/// Between which excesses strata of the observed states lie: none if nearly all states are inside.
+std::vector<double> strata_of(const model::Features& features, ConstMatrixView c);
+
 class Statistic {
  public:
   /// Anchors in the networks' z-space, one a row.
-  Statistic(std::string_view function, const model::TrainedModel& model, Matrix anchors);
+  Statistic(std::string_view function, const model::TrainedModel& model, Matrix anchors, std::vector<double> strata);
 
-  /// Before whitening: d + K − 1 numbers, or d.
-  std::size_t raw_size() const;
+  /// Before whitening: d + K − 1 numbers, or d, for each stratum.
+  std::size_t raw_size() const { return per_stratum() * (strata_.size() + 1); }
   /// Of records with features c, one a row.
   Eigen::MatrixXd raw(ConstMatrixView c, const Parallel& parallel) const;
 
-  const Matrix& anchors() const { return anchors_; }
-
  private:
+  std::size_t per_stratum() const;
+  const model::Features& features_;
   Matrix anchors_;
+  std::vector<double> strata_;  // a record is in the first whose bound its excess does not pass
   std::unique_ptr<compose::RecordScores> scores_;
 };
 
@@ -46,7 +55,7 @@ class Statistic {
 class Whitener {
  public:
   Whitener() = default;
-  /// Rows of `first` and `second` are pairs from the same state and z.
+  /// Rows of `first` and `second` are pairs from the same state and z; zeros are of other strata.
   Whitener(const Eigen::MatrixXd& first, const Eigen::MatrixXd& second);
 
   std::size_t size() const { return static_cast<std::size_t>(to_white_.rows()); }
