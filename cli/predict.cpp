@@ -108,7 +108,7 @@ Matrix chosen_draws(const PredictOptions& options, const sample::Draws& given, c
   return theta;
 }
 
-/// The first, if there are several.
+/// The one that is predicted: the first, if there are several.
 files::Series observed_series(const PredictOptions& options, const sample::Draws& draws) {
   if (!options.observation.empty()) return files::read_csv(options.observation);
   if (draws.series.empty()) {
@@ -123,6 +123,7 @@ int run_predict(const PredictOptions& options) {
   const sample::Draws draws = sample::read_draws(options.posterior);
   const auto source = chosen_source(options, draws);
   const files::Series observed = observed_series(options, draws);
+  const std::size_t more_series = options.observation.empty() ? draws.series.size() - 1 : 0;
   simulate::SeriesView seen = simulate::view_of(observed);
   seen.names = source->simulator.state_names;
   const Matrix theta = chosen_draws(options, draws, source->simulator);
@@ -144,11 +145,13 @@ int run_predict(const PredictOptions& options) {
     print_json({{"output", options.output},
                 {"draws", theta.rows()},
                 {"transitions", observed.values.rows() - 1},
+                {"more_series", more_series},
                 {"simulator", source->simulator.name},
                 {"seconds", watch.seconds()}});
   } else if (!options.common.quiet) {
-    fmt::print("{}: {} series of {} transitions by {}\n", options.output, theta.rows(), observed.values.rows() - 1,
-               source->simulator.name);
+    fmt::print("{}: {} series of {} transitions by {}{}\n", options.output, theta.rows(), observed.values.rows() - 1,
+               source->simulator.name,
+               more_series == 0 ? "" : fmt::format(", on from the first of {} observed series", more_series + 1));
   }
   return success;
 }

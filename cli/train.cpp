@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "catena/core/stopwatch.h"
 #include "catena/train/joined_sets.h"
@@ -22,7 +23,8 @@ struct TrainOptions {
   ChoiceFlags method_settings;
   train::LoopSettings loop;
   nlohmann::json named_loop;  // what was given of it
-  train::Split split;
+  double held_out = train::Split{}.held_out;
+  bool held_out_named = false;
   std::vector<std::filesystem::path> transitions;
   std::string method = train::default_method, output;
   double checkpoint_seconds = 60;
@@ -45,13 +47,15 @@ int run_train(const TrainOptions& options) {
   const Stopwatch watch;
   const train::Method& method = train::methods().at(train_function, options.method);
   const auto progress = options.common.make_progress();
-  train::TrainingData data =
-      train::needs_joining(options.transitions, method.any_prior)
-          ? train::TrainingData(train::joined_transitions(options.transitions, method.any_prior), options.split)
-          : train::TrainingData(options.transitions.front(), options.split);
   nlohmann::json named =
       options.method_settings.values(train_function, fmt::format("the method {}", method.name), method.settings);
   named.update(options.named_loop);
+  const train::Split split =
+      train::split_of("train", method, named, options.held_out_named ? std::optional(options.held_out) : std::nullopt);
+  train::TrainingData data =
+      train::needs_joining(options.transitions, method.any_prior)
+          ? train::TrainingData(train::joined_transitions(options.transitions, method.any_prior), split)
+          : train::TrainingData(options.transitions.front(), split);
   const train::Recipe recipe = train::recipe_of("train", method, named, data.training_size());
   const train::MethodContext context{.data = data,
                                      .loop = recipe.loop,
@@ -99,7 +103,8 @@ Run set_up_train(CLI::App& app) {
            one_of(train::methods().names()));
   app.add_option("-o,--output", options->output, "model file to write (safetensors)")->required()->type_name("FILE");
   add_flags(app, options->loop);
-  add_flag(app, options->split.held_out, "--held-out", "share of the transitions that decides when to stop",
+  add_flag(app, options->held_out, "--held-out",
+           "share of the transitions that decides when to stop, 10,000 of them at most; a preset may have its own",
            between(0.001, 0.5));
   add_flag(app, options->checkpoint_seconds, "--checkpoint-seconds", "time between checkpoints", positive());
   app.add_flag("--resume", options->resume, "go on with the checkpoints of an interrupted run of the same settings");
@@ -108,6 +113,7 @@ Run set_up_train(CLI::App& app) {
   add_common(app, options->common, Seeded::yes);
   return [options, &app] {
     options->named_loop = named_flags(app, options->loop);
+    options->held_out_named = app.count("--held-out") > 0;
     return run_train(*options);
   };
 }

@@ -2,30 +2,16 @@
 // score networks and the default sampler for fnbe, rule gauss with amortised precisions, 1,000 draws, one core.
 // Speed does not depend on what the networks have learned, so that they are trained for a few steps only.
 
-#include "bench/bench.h"
+#include "bench/posterior.h"
 #include "catena/core/stopwatch.h"
 #include "catena/sample/posterior.h"
 #include "catena/tasks/observe.h"
-#include "catena/train/method.h"
 
 namespace catena::cli {
 
 namespace {
 
-model::TrainedModel model_of(const char* method, const tasks::Task& task, const nlohmann::json& settings) {
-  simulate::SimulationPlan plan;
-  plan.budget = 2000;
-  train::TrainingData data(simulate::simulate(task, plan, Parallel(1), silent_progress()), {});
-  train::LoopSettings loop;
-  loop.steps = 20;
-  return train::train(method, {.data = data,
-                               .loop = loop,
-                               .settings = settings,
-                               .streams = Streams(1),
-                               .parallel = Parallel(1),
-                               .progress = silent_progress(),
-                               .checkpoint = {}});
-}
+constexpr int fnse_steps = 20;  // of training
 
 double sample_seconds(const model::TrainedModel& model, const tasks::Observation& observation,
                       const nlohmann::json& settings) {
@@ -45,9 +31,10 @@ void bench_fnse(BenchContext& context) {
   const auto single = [](const char* network) -> nlohmann::json {
     return {{"network", network}, {"ensemble", 1}, {"centre", false}};
   };
-  const model::TrainedModel joint = model_of("fnse", task, single("joint")),
-                            separable = model_of("fnse", task, single("separable")),
-                            blurred = model_of("fnbe", task, nlohmann::json::object());
+  train::TrainingData data = bench_data("lotka_volterra");
+  const model::TrainedModel joint = bench_model("fnse", data, fnse_steps, single("joint")),
+                            separable = bench_model("fnse", data, fnse_steps, single("separable")),
+                            blurred = bench_model("fnbe", data, fnse_steps, nlohmann::json::object());
   const nlohmann::json paper = {{"sampler", "euler_maruyama"}, {"steps", 500}}, defaults = nlohmann::json::object();
   context.record("fnse_sample_s.joint.T100", sample_seconds(joint, short_series, paper), "s",
                  "1,000 draws, T = 100, one joint network");

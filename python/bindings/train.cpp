@@ -1,9 +1,11 @@
 // Training and trained models.
 
 #include <fmt/format.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 
 #include <memory>
+#include <optional>
 
 #include "binding.h"
 #include "catena/core/parallel.h"
@@ -20,14 +22,14 @@ using model::TrainedModel;
 /// `set` is in memory; without it the transitions are those of the file.
 std::shared_ptr<TrainedModel> train_model(const std::string& method, const simulate::TransitionSet* set,
                                           const std::string& file, const std::string& settings, const std::string& loop,
-                                          double held_out, std::uint64_t seed, int threads, bool show_progress,
-                                          const std::string& checkpoint, double checkpoint_seconds, bool resume) {
+                                          std::optional<double> held_out, std::uint64_t seed, int threads,
+                                          bool show_progress, const std::string& checkpoint, double checkpoint_seconds,
+                                          bool resume) {
   std::shared_ptr<TrainedModel> model;
   nlohmann::json named = parse(settings);
   named.update(parse(loop));
   run(show_progress, [&](Progress& progress) {
-    train::Split split;
-    split.held_out = held_out;
+    const train::Split split = train::split_of("train", train::methods().at("train", method), named, held_out);
     auto data = set != nullptr ? train::TrainingData(*set, split) : train::TrainingData(file, split);
     const train::Recipe recipe =
         train::recipe_of("train", train::methods().at("train", method), named, data.training_size());
@@ -96,8 +98,9 @@ void bind_train(nb::module_& m) {
   m.def("parse_model", [](const nb::bytes& bytes) {
     return std::make_shared<TrainedModel>(model::parse_model({bytes.c_str(), bytes.size()}, "the pickled model"));
   });
-  m.def("train", &train_model, "method"_a, "transitions"_a.none(), "file"_a, "settings"_a, "loop"_a, "held_out"_a,
-        "seed"_a, "threads"_a, "show_progress"_a, "checkpoint"_a, "checkpoint_seconds"_a, "resume"_a);
+  m.def("train", &train_model, "method"_a, "transitions"_a.none(), "file"_a, "settings"_a, "loop"_a,
+        "held_out"_a.none(), "seed"_a, "threads"_a, "show_progress"_a, "checkpoint"_a, "checkpoint_seconds"_a,
+        "resume"_a);
   m.def(
       "join_transitions",
       [](const std::string& method, const std::vector<const simulate::TransitionSet*>& given) {

@@ -130,7 +130,7 @@ class Estimator:
         *,
         seed: int | None = 0,
         threads: int = 0,
-        held_out: float = 0.1,
+        held_out: float | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_seconds: float = 60.0,
         resume: bool = False,
@@ -139,6 +139,7 @@ class Estimator:
     ) -> Estimator:
         """Trains the networks and returns the estimator. Keywords: steps, batch_size, learning_rate, … (help_text()).
 
+        `held_out` is the share of the transitions that decides when to stop: 0.1, or what the preset says.
         With checkpoint="model.safetensors", a run that dies goes on where it was, if it is called with resume=True.
 
         >>> import catena

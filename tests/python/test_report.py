@@ -345,6 +345,20 @@ def test_a_series_that_the_draws_were_not_made_for_is_a_warning(catena, material
     assert "made for" not in result.stdout
 
 
+def test_of_several_series_the_first_is_shown_and_all_count(catena, fitted):
+    catena("observe", "gaussian_rw", "--transitions", 20, "--seed", 2, "-o", fitted / "a.csv")  # θ of one seed, twice
+    model, both = fitted / "model.safetensors", ["--observation", fitted / "series.csv", fitted / "a.csv"]
+    assert catena("sample", model, *both, "-n", 1000, "-o", fitted / "both.nc", "--quiet").returncode == 0
+    result = catena("predict", fitted / "both.nc", "-o", fitted / "first.nc")
+    assert result.returncode == 0 and "the first of 2 observed series" in result.stdout, result.stderr
+    result = catena("report", model, fitted / "both.nc", fitted / "first.nc", "-o", fitted / "both.html", "--json")
+    texts = [finding["text"] for finding in json.loads(result.stdout)["findings"]]
+    assert "The draws are of 2 series: figures show the first of them." in texts
+    # Contributions of both series add up to what the draws of both have lost.
+    assert not any("do not fit together" in text for text in texts)
+    assert any("of its 40 transitions" in text for text in texts)
+
+
 def test_predict_needs_a_simulator(catena, material):
     result = catena("predict", material / "posterior.nc", "--observation", material / "series.csv", "-o", material / "no.nc")
     assert result.returncode == 2 and "names no built-in simulator" in result.stderr and result.stderr.count("\n") == 1

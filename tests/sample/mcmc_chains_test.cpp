@@ -31,6 +31,23 @@ TEST_P(EveryKernelAndAuto, GivesTheSameDrawsForAnyNumberOfThreads) {
   for (const int threads : {2, 5}) EXPECT_EQ(sample_known(log_gammas(), 100, settings, threads).z, one.z) << threads;
 }
 
+/// What the sampler finds by itself can be given to it, with the same draws.
+TEST(McmcSample, TakesAGivenStartAndAGivenKernel) {
+  McmcSettings settings;
+  settings.kernel = "cloud";
+  const KnownTarget known = log_gammas();
+  const PointTarget target(known.dimension, known.density);
+  const McmcDraws found = mcmc_sample(target, 100, settings, Streams(5), Parallel(1));
+  constexpr std::size_t population = 400;  // the default in few dimensions
+  Start start = temper_start(target, population, settings.moves, Streams(5).child("start"), silent_progress());
+  settings.kernel = "auto";  // does not count
+  const McmcDraws given =
+      mcmc_sample(target, {std::move(start), kernels().at("test", "cloud")}, 100, settings, Streams(5), Parallel(1));
+  EXPECT_EQ(given.z, found.z);
+  EXPECT_EQ(given.info.kernel, "cloud");
+  EXPECT_EQ(given.info.temperatures, found.info.temperatures);
+}
+
 /// A target that is NaN on one side: a half-normal in the first coordinate, with P(|n| ≤ 0.6745) = 0.5.
 TEST_P(EveryKernelAndAuto, TreatsNaNAsImpossible) {
   McmcSettings settings;

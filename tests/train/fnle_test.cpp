@@ -5,8 +5,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "catena/tasks/gaussian_rw/gaussian_rw.h"
-#include "train/exact_density.h"
 #include "train/train_cases.h"
 
 namespace catena::train::fnle_test {
@@ -17,11 +15,7 @@ model::TrainedModel train_small(const simulate::TransitionSet& set, const nlohma
 }
 
 simulate::TransitionSet gaussian_rw_set(std::uint64_t budget) {
-  const tasks::Task task = tasks::gaussian_rw::make({.dim = 1});
-  simulate::SimulationPlan plan;
-  plan.proposal = task.proposal;
-  plan.budget = budget;
-  return simulate::simulate(task, plan, Parallel(2), silent_progress());
+  return transitions_of("gaussian_rw", budget, {{"dim", 1}}, /*seed=*/0);
 }
 
 /// The best held-out loss is that of the exact density: for v = Δ/s, Δ | x, θ ~ N(−0.1x + θ, 1), the mean of

@@ -52,6 +52,16 @@ TEST(Recipe, LetsWhatIsNamedWinOverThePreset) {
   EXPECT_EQ(paper.settings["network"], "joint");
   EXPECT_EQ(paper.loop.steps, 5000 * 9);  // epochs of 9 batches of 1,000
   EXPECT_EQ(paper.loop.optimizer.learning_rate, 5e-4);
+  // A share of 0.1 and at most 10,000 as usual; the paper's FNSE holds out 1,000, unless a share is named.
+  const auto split = [](const char* method, const char* named, std::optional<double> held_out = std::nullopt) {
+    return split_of("train", methods().at("train", method), nlohmann::json::parse(named), held_out);
+  };
+  EXPECT_EQ(split("fnse", R"({"preset": "paper"})").most, 1000U);
+  EXPECT_EQ(split("fnse", R"({"preset": "paper"})", 0.2).most, Split{}.most);
+  EXPECT_EQ(split("fnse", R"({"preset": "paper"})", 0.2).held_out, 0.2);
+  EXPECT_EQ(split("fnle", R"({"preset": "paper"})").most, Split{}.most);
+  EXPECT_EQ(split("fnse", "{}").most, Split{}.most);
+
   const Recipe mine = recipe("fnse", R"({"preset": "paper", "network": "separable", "terms": 8, "steps": 7})");
   EXPECT_EQ(mine.settings["network"], "separable");
   EXPECT_EQ(mine.loop.steps, 7);

@@ -1,5 +1,5 @@
-/// The metrics that compare two sets of draws, by name: what `catena evaluate` prints. A new metric is one function and
-/// one line of the list in metric.cpp.
+/// The metrics that compare two sets of draws, by name: what `catena evaluate` prints. The file that computes one
+/// returns its entry, which stands in the list of metric.cpp.
 #pragma once
 
 #include <nlohmann/json.hpp>

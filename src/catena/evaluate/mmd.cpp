@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "catena/evaluate/metric.h"
 #include "catena/evaluate/samples.h"
 
 namespace catena::evaluate {
@@ -100,6 +101,13 @@ double mmd_squared(ConstMatrixView a, ConstMatrixView b, const Parallel& paralle
   const auto n = static_cast<double>(a.rows);
   const auto m = static_cast<double>(b.rows);
   return 2 * (total.aa / (n * (n - 1)) + total.bb / (m * (m - 1)) - total.ab / (n * m));
+}
+
+Metric mmd_metric() {
+  return {"mmd", "squared maximum mean discrepancy, unbiased, Gaussian kernel, median distance",
+          [](ConstMatrixView a, ConstMatrixView b, const Streams&, const Parallel& parallel) -> nlohmann::json {
+            return mmd_squared(a, b, parallel);
+          }};
 }
 
 }  // namespace catena::evaluate

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "catena/core/check.h"
+#include "catena/evaluate/metric.h"
 #include "catena/evaluate/samples.h"
 
 namespace catena::evaluate {
@@ -45,6 +46,20 @@ std::vector<double> log_deviation_ratio(ConstMatrixView a, ConstMatrixView b) {
   std::vector<double> result = moments(a).deviation;
   for (std::size_t c = 0; c < a.cols; ++c) result[c] = std::log(result[c] / unit[c]);
   return result;
+}
+
+Metric mean_difference_metric() {
+  return {"mean_difference", "mean of A − mean of B, in standard deviations of B",
+          [](ConstMatrixView a, ConstMatrixView b, const Streams&, const Parallel&) -> nlohmann::json {
+            return mean_difference(a, b);
+          }};
+}
+
+Metric log_sd_ratio_metric() {
+  return {"log_sd_ratio", "log of the ratio of standard deviations, A over B",
+          [](ConstMatrixView a, ConstMatrixView b, const Streams&, const Parallel&) -> nlohmann::json {
+            return log_deviation_ratio(a, b);
+          }};
 }
 
 }  // namespace catena::evaluate

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catena/core/check.h"
+#include "catena/evaluate/metric.h"
 #include "catena/evaluate/moments.h"
 #include "catena/evaluate/samples.h"
 
@@ -72,6 +73,20 @@ double sliced_wasserstein(ConstMatrixView a, ConstMatrixView b, const SlicedWass
     distances[i] = wasserstein_1(sorted_projection(a, onto), sorted_projection(b, onto));
   });
   return std::accumulate(distances.begin(), distances.end(), 0.0) / static_cast<double>(settings.projections);
+}
+
+Metric sw1_metric() {
+  return {"sw1", "sliced Wasserstein-1 distance, 1,000 projections",
+          [](ConstMatrixView a, ConstMatrixView b, const Streams& streams, const Parallel& parallel) -> nlohmann::json {
+            return sliced_wasserstein(a, b, {}, streams, parallel);
+          }};
+}
+
+Metric sw1_normalised_metric() {
+  return {"sw1_normalised", "the same with every parameter in standard deviations of B",
+          [](ConstMatrixView a, ConstMatrixView b, const Streams& streams, const Parallel& parallel) -> nlohmann::json {
+            return sliced_wasserstein(a, b, {.normalised = true}, streams, parallel);
+          }};
 }
 
 }  // namespace catena::evaluate

@@ -139,9 +139,9 @@ class Runner {
   }
 
   model::TrainedModel fit(const simulate::TransitionSet& set, const SweepMethod& method, const Streams& streams) const {
-    train::TrainingData data(set, {});
-    const train::Recipe recipe = train::recipe_of("experiment", train::methods().at("experiment", method.method),
-                                                  method.train, data.training_size());
+    const train::Method& trained = train::methods().at("experiment", method.method);
+    train::TrainingData data(set, train::split_of("experiment", trained, method.train));
+    const train::Recipe recipe = train::recipe_of("experiment", trained, method.train, data.training_size());
     return train::train(method.method, {.data = data,
                                         .loop = recipe.loop,
                                         .settings = recipe.settings,

@@ -62,7 +62,8 @@ const std::vector<Preset>& presets() {
         {"end_width", 1e-9},  // smallest_a alone says where to end
         {"smallest_a", 0.01},
         {"denoise", false},
-        {"largest_z", 1e9}}},  // no cut
+        {"largest_z", 1e9}},  // no cut
+       1000},
       {"paper", "fnle", "masked autoregressive flow of 5 layers, 2 × 50 units; slice sampling by 100 chains",
        trained_by_sbi({{"density", "maf"},
                        {"flow_layers", 5},
@@ -116,7 +117,7 @@ PresetSettings with_preset(std::string_view function, std::string_view method, s
     nlohmann::json all = stage == "train" ? preset.train : preset.sample;
     if (named.contains("steps")) all.erase("epochs");
     all.update(named);
-    return {name, std::move(all)};
+    return {name, std::move(all), preset.held_out};
   }
   throw InputError(fmt::format("{}: preset is {}, but {} is no method of it ({} are)", function, name, method,
                                fmt::join(methods, ", ")));

@@ -16,8 +16,9 @@ struct Preset {
   std::string_view name;
   std::string_view method;
   std::string_view help;
-  nlohmann::json train;   // settings of the loop and of the method; "epochs" stands for steps
-  nlohmann::json sample;  // of the posterior's sampler
+  nlohmann::json train;      // settings of the loop and of the method; "epochs" stands for steps
+  nlohmann::json sample;     // of the posterior's sampler
+  std::size_t held_out = 0;  // transitions that decide when to stop, at most; 0: the usual share
 };
 
 /// One for each name and method.
@@ -31,6 +32,7 @@ FieldInfo preset_field();
 struct PresetSettings {
   std::string preset;  // empty: none
   nlohmann::json settings;
+  std::size_t held_out = 0;  // as above
 };
 /// Throws InputError for an unknown preset, and for a method that it has no recipe for.
 PresetSettings with_preset(std::string_view function, std::string_view method, std::string_view stage,

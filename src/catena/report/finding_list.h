@@ -25,6 +25,8 @@ struct FindingList {
 /// "a, b and 3 more"
 std::string listed(const std::vector<std::string>& names);
 
+/// Series that are not shown.
+void judge_series(const Results& results, FindingList& found);
 /// Transitions where the model has never been.
 void judge_range(const Results& results, FindingList& found);
 /// Does the model foresee the series one step ahead?

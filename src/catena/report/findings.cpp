@@ -220,6 +220,7 @@ std::vector<Finding> findings(const Results& results, const Summary& summary, co
     judge_comparison(summary, found);
     judge_truth(summary, found);
   }
+  judge_series(results, found);
   judge_range(results, found);
   judge_predictive(results, found);
   judge_information(results, found);

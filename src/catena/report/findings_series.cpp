@@ -6,6 +6,12 @@
 
 namespace catena::report {
 
+void judge_series(const Results& results, FindingList& found) {
+  if (results.more_series.empty()) return;
+  found.add(Severity::note, "The draws are of {} series: figures show the first of them.",
+            results.more_series.size() + 1);
+}
+
 void judge_range(const Results& results, FindingList& found) {
   if (results.other_series) {
     found.add(Severity::warning,

@@ -35,7 +35,10 @@ Matrix draws_in_z(const DrawSet& posterior, const prior::Prior& prior, std::size
 void add_information(Results& results, const model::TrainedModel& model, const Parallel& parallel) {
   if (!results.posterior || !results.observed) return;
   InformationResult& result = results.information.emplace();
-  const std::size_t transitions = results.observed->values.rows() - 1;
+  std::vector<simulate::SeriesView> series = simulate::views_of(results.more_series);
+  series.insert(series.begin(), simulate::view_of(*results.observed));
+  std::size_t transitions = 0;
+  for (const simulate::SeriesView& one : series) transitions += std::max<std::size_t>(one.states.rows, 1) - 1;
   const std::size_t draws = std::min(
       {results.posterior->values.rows(), most_draws, most_evaluations / std::max<std::size_t>(1, transitions)});
   try {
@@ -43,8 +46,7 @@ void add_information(Results& results, const model::TrainedModel& model, const P
       throw InputError(fmt::format("{} transitions and {} draws are too many or too few for a quick look", transitions,
                                    results.posterior->values.rows()));
     }
-    const simulate::SeriesView series = simulate::view_of(*results.observed);
-    const compose::ObservedSeries observed = compose::observed_series("report", model, {}, {&series, 1}, results.paths);
+    const compose::ObservedSeries observed = compose::observed_series("report", model, {}, series, results.paths);
     const Matrix z = draws_in_z(*results.posterior, model.true_prior().prior(), draws);
     result.parameters = model.prior.names();
     result.information = evaluate::information(model, observed, z, parallel);

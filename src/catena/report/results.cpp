@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "catena/core/check.h"
@@ -243,6 +244,7 @@ class Reader {
     }
     if (results_.observed && observed_beside_draws_) {
       results_.other_series = differ(results_.observed->values, observed_beside_draws_->values);
+      if (results_.other_series) results_.more_series.clear();
     }
     if (!results_.observed) results_.observed = std::move(observed_beside_draws_);
     return std::move(results_);
@@ -292,9 +294,11 @@ class Reader {
     add(file, "true values", std::move(record));
   }
 
-  /// A report shows one series: the first.
+  /// A report shows one series, the first, and says how many it does not show.
   void take_observed(std::vector<files::Series> series) {
-    if (!observed_beside_draws_ && !series.empty()) observed_beside_draws_ = std::move(series.front());
+    if (observed_beside_draws_ || series.empty()) return;
+    observed_beside_draws_ = std::move(series.front());
+    results_.more_series.assign(std::move_iterator(series.begin() + 1), std::move_iterator(series.end()));
   }
 
   void take_predictive(const Group& root) {

@@ -58,6 +58,7 @@ struct Results {
   std::optional<DrawSet> posterior, reference;  ///< the reference's columns in the order of the posterior's
   std::vector<double> truth;                    ///< in the order of the posterior's parameters, NaN = unknown; or empty
   std::optional<files::Series> observed;        ///< the first one, if the draws are of several
+  std::vector<files::Series> more_series;       ///< the others: not shown, but what they say counts
   simulate::PathSettings paths;                 ///< how the maker of the draws read it
   std::optional<Predictive> predictive;         ///< on and on from x⁰
   std::optional<Predictive> one_step;           ///< one step ahead of each observed state

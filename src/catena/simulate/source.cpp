@@ -44,7 +44,7 @@ RecordShape shape_of(const Model& model, const RecordPlan& plan) {
 
 }  // namespace
 
-StepPlan::StepPlan(const RecordPlan& plan, const Model& model)
+RecordSteps::RecordSteps(const RecordPlan& plan, const Model& model)
     : varying_(plan.varying_steps), own_step_(model.simulator.uses_step), range_(plan.steps) {
   if (!varying_ || own_step_) return;
   const auto whole = [](double value) { return value == std::floor(value) && value >= 1 && value <= 1e6; };
@@ -55,15 +55,15 @@ StepPlan::StepPlan(const RecordPlan& plan, const Model& model)
   count_ = static_cast<std::size_t>(range_.high) - low_ + 1;
 }
 
-double StepPlan::draw(Stream& stream) const { return range_.low + (range_.high - range_.low) * stream.uniform(); }
+double RecordSteps::draw(Stream& stream) const { return range_.low + (range_.high - range_.low) * stream.uniform(); }
 
-std::uint64_t StepPlan::cost_of(std::uint64_t rows, std::size_t block) const {
+std::uint64_t RecordSteps::cost_of(std::uint64_t rows, std::size_t block) const {
   if (!whole()) return rows * block;
   const auto sum = [&](std::uint64_t terms) { return terms * low_ + terms * (terms - (terms > 0 ? 1 : 0)) / 2; };
   return rows / count_ * sum(count_) + sum(rows % count_);
 }
 
-std::uint64_t StepPlan::rows_for(std::uint64_t budget, std::size_t block) const {
+std::uint64_t RecordSteps::rows_for(std::uint64_t budget, std::size_t block) const {
   if (!whole()) return budget / block;
   const std::uint64_t cycle = cost_of(count_, block);
   std::uint64_t rows = budget / cycle * count_;

@@ -18,10 +18,10 @@ namespace catena::simulate {
 
 /// Which steps Δ records take, row by row. Whole steps are made by that many inner ones, and rows take the numbers of
 /// the range in turn, so that what they cost is known beforehand: row r takes low + r mod (high − low + 1).
-class StepPlan {
+class RecordSteps {
  public:
-  StepPlan() = default;  ///< every step is 1
-  StepPlan(const RecordPlan& plan, const Model& model);
+  RecordSteps() = default;  ///< every step is 1
+  RecordSteps(const RecordPlan& plan, const Model& model);
 
   bool varying() const { return varying_; }
   bool whole() const { return varying_ && !own_step_; }
@@ -52,7 +52,7 @@ class TransitionSource {
   std::uint64_t proposal_cost() const { return proposal_ ? proposal_->cost() : 0; }
   nlohmann::json proposal_json() const { return proposal_ ? proposal_->to_json() : nlohmann::json(); }
   const RecordShape& shape() const { return shape_; }
-  const StepPlan& steps() const { return steps_; }
+  const RecordSteps& steps() const { return steps_; }
   /// Rows of every block but the last.
   std::size_t block_rows() const { return lanes_ * rounds(); }
   std::size_t lanes() const { return lanes_; }
@@ -76,7 +76,7 @@ class TransitionSource {
   ProposalPtr proposal_;
   Streams streams_;
   RecordShape shape_;
-  StepPlan steps_;
+  RecordSteps steps_;
   std::size_t lanes_;
 };
 

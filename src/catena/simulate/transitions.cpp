@@ -6,11 +6,11 @@
 
 #include "catena/core/check.h"
 #include "catena/core/version.h"
-#include "catena/simulate/transitions_plan.h"
+#include "catena/simulate/simulation.h"
 
 namespace catena::simulate {
 
-PreparedPlan::PreparedPlan(const Model& model, const SimulationPlan& plan)
+Simulation::Simulation(const Model& model, const SimulationPlan& plan)
     : max_invalid(plan.max_invalid),
       chunk_rows(plan.chunk_rows),
       source(model, proposal_of(model, plan), Streams(plan.seed), plan.lanes, plan.records) {
@@ -34,7 +34,7 @@ PreparedPlan::PreparedPlan(const Model& model, const SimulationPlan& plan)
   provenance["own_steps"] = model.simulator.uses_step;
 }
 
-ProposalPtr PreparedPlan::proposal_of(const Model& model, const SimulationPlan& plan) {
+ProposalPtr Simulation::proposal_of(const Model& model, const SimulationPlan& plan) {
   if (plan.records.initial) {
     check::that(plan.proposal.is_null() && !plan.own_proposal, "simulate", "the proposal of initial states",
                 plan.proposal.dump(), "left out: nothing comes before them");
@@ -45,7 +45,7 @@ ProposalPtr PreparedPlan::proposal_of(const Model& model, const SimulationPlan& 
   return make_proposal("simulate", description, {model, Streams(plan.seed), plan.target});
 }
 
-void PreparedPlan::check_invalid(std::uint64_t invalid) const {
+void Simulation::check_invalid(std::uint64_t invalid) const {
   const double share = static_cast<double>(invalid) / static_cast<double>(rows);
   if (share <= max_invalid) return;
   throw InputError(
@@ -55,8 +55,8 @@ void PreparedPlan::check_invalid(std::uint64_t invalid) const {
                   share, max_invalid));
 }
 
-void PreparedPlan::make_blocks(std::size_t first_block, const TransitionRows& to, std::vector<std::size_t>& invalid,
-                               std::size_t index, LanesPerThread& lanes) const {
+void Simulation::make_blocks(std::size_t first_block, const TransitionRows& to, std::vector<std::size_t>& invalid,
+                             std::size_t index, LanesPerThread& lanes) const {
   const std::size_t begin = index * source.block_rows(), end = std::min(to.x_next.rows, begin + source.block_rows());
   auto& mine = lanes[static_cast<std::size_t>(Parallel::worker())];
   if (!mine) mine = std::make_unique<TransitionLanes>(source.model(), source.lanes(), source.shape());
@@ -98,28 +98,28 @@ Matrix first_rows(Matrix matrix, std::size_t rows) {
 }  // namespace
 
 TransitionSet simulate(const Model& model, const SimulationPlan& plan, const Parallel& parallel, Progress& progress) {
-  const PreparedPlan prepared(model, plan);
-  Columns<Matrix> buffer = prepared.buffer(prepared.rows);
+  const Simulation simulation(model, plan);
+  Columns<Matrix> buffer = simulation.buffer(simulation.rows);
   const TransitionRows rows = view(buffer);
-  const std::size_t block_rows = prepared.source.block_rows();
-  std::vector<std::size_t> invalid((prepared.rows + block_rows - 1) / block_rows);
+  const std::size_t block_rows = simulation.source.block_rows();
+  std::vector<std::size_t> invalid((simulation.rows + block_rows - 1) / block_rows);
   LanesPerThread lanes(static_cast<std::size_t>(parallel.threads()));
-  progress.start("simulate", "transitions", prepared.rows);
+  progress.start("simulate", "transitions", simulation.rows);
   parallel.for_each(invalid.size(), [&](std::size_t block) {
-    prepared.make_blocks(0, rows, invalid, block, lanes);
-    progress.advance(std::min(block_rows, prepared.rows - block * block_rows));
+    simulation.make_blocks(0, rows, invalid, block, lanes);
+    progress.advance(std::min(block_rows, simulation.rows - block * block_rows));
   });
   progress.finish();
   std::size_t dropped = 0;
   for (const std::size_t count : invalid) dropped += count;
-  prepared.check_invalid(dropped);
-  const std::size_t kept = dropped == 0 ? prepared.rows : drop_invalid_rows(rows);
+  simulation.check_invalid(dropped);
+  const std::size_t kept = dropped == 0 ? simulation.rows : drop_invalid_rows(rows);
 
   TransitionSet set;
   for_columns([&](const Column&, Matrix& to, Matrix& from) { to = first_rows(std::move(from), kept); }, set, buffer);
   set.prior = model.prior;
   set.state_names = model.simulator.state_names;
-  set.provenance = prepared.provenance;
+  set.provenance = simulation.provenance;
   set.provenance["invalid"] = dropped;
   return set;
 }

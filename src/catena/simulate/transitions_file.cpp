@@ -9,8 +9,8 @@
 #include "catena/core/check.h"
 #include "catena/files/json.h"
 #include "catena/files/netcdf/rows.h"
+#include "catena/simulate/simulation.h"
 #include "catena/simulate/transitions.h"
-#include "catena/simulate/transitions_plan.h"
 
 namespace catena::simulate {
 
@@ -33,8 +33,8 @@ std::size_t blocks_in(std::size_t bytes, std::size_t parameters, const RecordSha
   return std::max<std::size_t>(1, bytes / row_bytes / block_rows);
 }
 
-std::size_t blocks_in(std::size_t bytes, const PreparedPlan& prepared) {
-  const TransitionSource& source = prepared.source;
+std::size_t blocks_in(std::size_t bytes, const Simulation& simulation) {
+  const TransitionSource& source = simulation.source;
   return blocks_in(bytes, source.model().prior.size(), source.shape(), source.block_rows());
 }
 
@@ -54,19 +54,19 @@ files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std
 }
 
 /// Chunks are whole blocks: as many as the plan's rows hold, if it gives any, but no more than a megabyte.
-files::RowLayout layout_of(const PreparedPlan& prepared, std::size_t rows) {
-  std::size_t blocks = blocks_in(chunk_bytes, prepared);
-  if (prepared.chunk_rows > 0) {
-    blocks = std::clamp<std::size_t>(prepared.chunk_rows / prepared.source.block_rows(), 1, blocks);
+files::RowLayout layout_of(const Simulation& simulation, std::size_t rows) {
+  std::size_t blocks = blocks_in(chunk_bytes, simulation);
+  if (simulation.chunk_rows > 0) {
+    blocks = std::clamp<std::size_t>(simulation.chunk_rows / simulation.source.block_rows(), 1, blocks);
   }
-  return layout_of(prepared.source.model().prior.size(), prepared.source.shape(), rows,
-                   prepared.source.block_rows() * blocks);
+  return layout_of(simulation.source.model().prior.size(), simulation.source.shape(), rows,
+                   simulation.source.block_rows() * blocks);
 }
 
 /// Chunks that are simulated together. A slow simulator wants few, but enough to keep every thread at work twice.
-std::size_t chunks_at_a_time(const PreparedPlan& prepared, std::size_t chunk_rows, int threads) {
-  if (prepared.chunk_rows == 0) return batch_bytes / chunk_bytes;
-  const std::size_t rows = 2 * static_cast<std::size_t>(threads) * prepared.source.block_rows();
+std::size_t chunks_at_a_time(const Simulation& simulation, std::size_t chunk_rows, int threads) {
+  if (simulation.chunk_rows == 0) return batch_bytes / chunk_bytes;
+  const std::size_t rows = 2 * static_cast<std::size_t>(threads) * simulation.source.block_rows();
   return (rows + chunk_rows - 1) / chunk_rows;
 }
 
@@ -83,9 +83,9 @@ files::Group header_of(const prior::Prior& prior, const std::vector<std::string>
   return header;
 }
 
-files::Group header_of(const PreparedPlan& prepared) {
-  const Model& model = prepared.source.model();
-  return header_of(model.prior, model.simulator.state_names, prepared.source.shape(), prepared.provenance);
+files::Group header_of(const Simulation& simulation) {
+  const Model& model = simulation.source.model();
+  return header_of(model.prior, model.simulator.state_names, simulation.source.shape(), simulation.provenance);
 }
 
 template <class Array>
@@ -108,9 +108,9 @@ void read_batch(const files::NetcdfReader& reader, std::size_t first_row, const 
 fs::path with_suffix(fs::path path, std::string_view suffix) { return path += suffix; }
 
 /// The writer of this plan's PATH.partial: the one that is there if it is to be resumed, else a new one.
-files::NetcdfWriter open_writer(const fs::path& path, const PreparedPlan& prepared, bool resume) {
-  const files::RowLayout layout = layout_of(prepared, prepared.rows);
-  const files::Group header = header_of(prepared);
+files::NetcdfWriter open_writer(const fs::path& path, const Simulation& simulation, bool resume) {
+  const files::RowLayout layout = layout_of(simulation, simulation.rows);
+  const files::Group header = header_of(simulation);
   if (!resume || !files::NetcdfWriter::has_partial(path)) return {path, layout, header};
   files::NetcdfWriter writer = files::NetcdfWriter::resume(path);
   for (const char* name : {"catena_kind", "catena_format_version", "prior", "provenance"}) {
@@ -127,23 +127,23 @@ files::NetcdfWriter open_writer(const fs::path& path, const PreparedPlan& prepar
 
 /// Calls visit(first row, rows) for batches of [begin, end) of a file.
 template <class Visit>
-void for_batches(const fs::path& path, const PreparedPlan& prepared, std::size_t begin, std::size_t end, Visit visit) {
+void for_batches(const fs::path& path, const Simulation& simulation, std::size_t begin, std::size_t end, Visit visit) {
   const files::NetcdfReader reader(path);
-  const std::size_t batch = prepared.source.block_rows() * blocks_in(batch_bytes, prepared);
+  const std::size_t batch = simulation.source.block_rows() * blocks_in(batch_bytes, simulation);
   for (std::size_t first = begin; first < end; first += batch) {
-    Columns<Matrix> buffer = prepared.buffer(std::min(batch, end - first));
+    Columns<Matrix> buffer = simulation.buffer(std::min(batch, end - first));
     read_batch(reader, first, view(buffer));
     visit(view(buffer));
   }
 }
 
 /// PATH.partial is complete; PATH shall hold its valid rows.
-void copy_valid(const fs::path& path, const PreparedPlan& prepared, std::uint64_t invalid) {
+void copy_valid(const fs::path& path, const Simulation& simulation, std::uint64_t invalid) {
   const fs::path partial = with_suffix(path, ".partial"), compact = with_suffix(path, ".compact");
   {
-    files::NetcdfWriter writer(compact, layout_of(prepared, prepared.rows - invalid), header_of(prepared));
+    files::NetcdfWriter writer(compact, layout_of(simulation, simulation.rows - invalid), header_of(simulation));
     std::size_t written = 0;
-    for_batches(partial, prepared, 0, prepared.rows, [&](const TransitionRows& rows) {
+    for_batches(partial, simulation, 0, simulation.rows, [&](const TransitionRows& rows) {
       const std::size_t kept = drop_invalid_rows(rows);
       write_batch(writer, written, slice(rows, 0, kept));
       written += kept;
@@ -160,29 +160,29 @@ void copy_valid(const fs::path& path, const PreparedPlan& prepared, std::uint64_
 
 SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const SimulationPlan& plan,
                                 const Parallel& parallel, Progress& progress, bool resume) {
-  const PreparedPlan prepared(model, plan);
+  const Simulation simulation(model, plan);
   // HDF5 locks a file that is being written, so what was already done is counted before the writer opens it for good.
   std::uint64_t invalid = 0;
   if (resume && files::NetcdfWriter::has_partial(path)) {
-    const std::size_t done = open_writer(path, prepared, true).complete_rows();
-    for_batches(with_suffix(path, ".partial"), prepared, 0, done, [&](const TransitionRows& rows) {
+    const std::size_t done = open_writer(path, simulation, true).complete_rows();
+    for_batches(with_suffix(path, ".partial"), simulation, 0, done, [&](const TransitionRows& rows) {
       for (std::size_t r = 0; r < rows.x_next.rows; ++r) invalid += row_is_finite(rows.x_next, r) ? 0U : 1U;
     });
   }
-  auto writer = std::make_optional(open_writer(path, prepared, resume));
-  const std::size_t block_rows = prepared.source.block_rows(), chunk_rows = writer->layout().chunk_rows;
-  const std::size_t batch_rows = chunk_rows * chunks_at_a_time(prepared, chunk_rows, parallel.threads());
+  auto writer = std::make_optional(open_writer(path, simulation, resume));
+  const std::size_t block_rows = simulation.source.block_rows(), chunk_rows = writer->layout().chunk_rows;
+  const std::size_t batch_rows = chunk_rows * chunks_at_a_time(simulation, chunk_rows, parallel.threads());
   const std::size_t resumed = writer->complete_rows();
 
   // Two buffers: while one batch is simulated, the one before is written.
-  const std::size_t largest = std::min(batch_rows, prepared.rows);
-  std::array<Columns<Matrix>, 2> buffers{prepared.buffer(largest), prepared.buffer(largest)};
+  const std::size_t largest = std::min(batch_rows, simulation.rows);
+  std::array<Columns<Matrix>, 2> buffers{simulation.buffer(largest), simulation.buffer(largest)};
   LanesPerThread lanes(static_cast<std::size_t>(parallel.threads()));
   std::size_t waiting_begin = resumed, waiting_end = resumed;  // simulated, not yet written: rows of buffers[1 − now]
   std::size_t now = 0;
-  progress.start("simulate", "transitions", prepared.rows - resumed);
-  while (waiting_end < prepared.rows || waiting_begin < waiting_end) {
-    const std::size_t begin = waiting_end, end = std::min(prepared.rows, begin + batch_rows);
+  progress.start("simulate", "transitions", simulation.rows - resumed);
+  while (waiting_end < simulation.rows || waiting_begin < waiting_end) {
+    const std::size_t begin = waiting_end, end = std::min(simulation.rows, begin + batch_rows);
     const TransitionRows rows = slice(view(buffers[now]), 0, end - begin);
     std::vector<std::size_t> invalid_rows((end - begin + block_rows - 1) / block_rows);
     parallel.for_each(invalid_rows.size() + 1, [&](std::size_t index) {
@@ -191,32 +191,32 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
         write_batch(*writer, waiting_begin, slice(view(buffers[1 - now]), 0, waiting_end - waiting_begin));
         writer->complete((waiting_end + chunk_rows - 1) / chunk_rows);
       } else {
-        prepared.make_blocks(begin / block_rows, rows, invalid_rows, index - 1, lanes);
+        simulation.make_blocks(begin / block_rows, rows, invalid_rows, index - 1, lanes);
         progress.advance(std::min(block_rows, end - begin - (index - 1) * block_rows));
       }
     });
     for (const std::size_t count : invalid_rows) invalid += count;
-    prepared.check_invalid(invalid);
+    simulation.check_invalid(invalid);
     waiting_begin = begin;
     waiting_end = end;
     now = 1 - now;
   }
   progress.finish();
-  check::that(invalid < prepared.rows, "simulate", "the number of finite transitions", 0, "at least 1");
+  check::that(invalid < simulation.rows, "simulate", "the number of finite transitions", 0, "at least 1");
   if (invalid == 0) {
     writer->set_attribute("invalid", 0);
     writer->finish();
   } else {
     writer.reset();
-    copy_valid(path, prepared, invalid);
+    copy_valid(path, simulation, invalid);
   }
 
   SimulationInfo info;
-  info.rows = prepared.rows - invalid;
+  info.rows = simulation.rows - invalid;
   info.invalid = invalid;
-  info.proposal_cost = prepared.source.proposal_cost();
+  info.proposal_cost = simulation.source.proposal_cost();
   info.resumed_rows = resumed;
-  info.provenance = prepared.provenance;
+  info.provenance = simulation.provenance;
   info.provenance["invalid"] = invalid;
   return info;
 }

@@ -7,10 +7,21 @@
 
 namespace catena::train {
 
+Split split_of(std::string_view function, const Method& method, const nlohmann::json& named,
+               std::optional<double> held_out) {
+  Split split;
+  if (held_out) {
+    split.held_out = *held_out;
+  } else if (const std::size_t most = model::with_preset(function, method.name, "train", named).held_out; most > 0) {
+    split.most = most;
+  }
+  return split;
+}
+
 Recipe recipe_of(std::string_view function, const Method& method, const nlohmann::json& named,
                  std::size_t transitions) {
   check::that(named.is_object(), function, "the configuration", named.type_name(), "a JSON object");
-  auto [preset, all] = model::with_preset(function, method.name, "train", named);
+  auto [preset, all, held_out] = model::with_preset(function, method.name, "train", named);
   check_used(function, method.settings, named, all);
   if (method.own_decay && named.contains("weight_decay")) {
     throw InputError(fmt::format("{}: weight_decay is {}, but the method {} does not use it (decay takes its place)",

@@ -6,6 +6,7 @@
 
 #include "catena/evaluate/c2st/forest.h"
 #include "catena/evaluate/c2st/mlp_classifier.h"
+#include "catena/evaluate/metric.h"
 #include "catena/evaluate/moments.h"
 #include "catena/evaluate/samples.h"
 
@@ -124,6 +125,20 @@ double c2st(ConstMatrixView a, ConstMatrixView b, Classifier classifier, const S
   const std::vector<double> accuracies =
       classifier == Classifier::forest ? forest_accuracies(cuts, own, parallel) : mlp_accuracies(cuts, own, parallel);
   return std::accumulate(accuracies.begin(), accuracies.end(), 0.0) / static_cast<double>(folds);
+}
+
+Metric c2st_metric() {
+  return {"c2st", "how often a random forest tells A from B: 0.5 never, 1 always",
+          [](ConstMatrixView a, ConstMatrixView b, const Streams& streams, const Parallel& parallel) -> nlohmann::json {
+            return c2st(a, b, Classifier::forest, streams, parallel);
+          }};
+}
+
+Metric c2st_mlp_metric() {
+  return {"c2st_mlp", "the same with a multilayer perceptron",
+          [](ConstMatrixView a, ConstMatrixView b, const Streams& streams, const Parallel& parallel) -> nlohmann::json {
+            return c2st(a, b, Classifier::mlp, streams, parallel);
+          }};
 }
 
 }  // namespace catena::evaluate

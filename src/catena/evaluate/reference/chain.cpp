@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "catena/core/check.h"
-#include "catena/sample/mcmc/target.h"
 
 namespace catena::evaluate {
 
@@ -81,6 +80,21 @@ ReferenceTarget::ReferenceTarget(const tasks::SeriesLikelihood& likelihood)
     if (std::ranges::none_of(pinned_, [&](const auto& pin) { return pin.index == i; })) free_.push_back(i);
   }
   CATENA_ASSERT(!free_.empty());
+}
+
+void ReferenceTarget::log_density(ConstMatrixView theta, std::span<double> out) const {
+  CATENA_ASSERT(likelihood_.normals_per_transition() == 0);
+  for (std::size_t r = 0; r < theta.rows; ++r) {
+    out[r] = log_prior(theta.row(r)) + likelihood_.log_likelihood(theta.row(r));
+  }
+}
+
+Matrix ReferenceTarget::free_columns(ConstMatrixView theta) const {
+  Matrix columns(theta.rows, free_.size());
+  for (std::size_t r = 0; r < theta.rows; ++r) {
+    for (std::size_t i = 0; i < free_.size(); ++i) columns(r, i) = theta(r, free_[i]);
+  }
+  return columns;
 }
 
 ReferenceState ReferenceTarget::prior_draw(Stream& stream) const {

@@ -1,4 +1,5 @@
-/// One Markov chain of a reference posterior: its state, and the moves that leave p(θ | series) invariant.
+/// One chain of a reference posterior: its state, and the moves that leave p(θ | series) invariant. The kernel of such
+/// chains is kernel.h, their start start.h.
 ///
 /// For an estimated likelihood the state is (θ, u) with target N(θ; 0, I) N(u; 0, I) Π_t p̂_t(θ, u_t)^β: θ moves with u
 /// held, so that both estimates of a ratio share their noise, and each u_t moves on its own with θ held. That is the
@@ -13,6 +14,7 @@
 #include "catena/core/array.h"
 #include "catena/core/random.h"
 #include "catena/sample/mcmc/kernels/cloud_proposals.h"
+#include "catena/sample/mcmc/target.h"
 #include "catena/tasks/likelihood.h"
 
 namespace catena::evaluate {
@@ -37,14 +39,20 @@ struct MoveInfo {
   }
 };
 
-/// The posterior of one series under θ ~ N(0, I), tempered by β: prior × likelihood^β.
-class ReferenceTarget {
+/// The posterior of one series under θ ~ N(0, I), pinned parameters included.
+class ReferenceTarget final : public sample::Target {
  public:
   explicit ReferenceTarget(const tasks::SeriesLikelihood& likelihood);
+
+  std::size_t dimension() const override { return likelihood_.parameters(); }
+  /// Of an exact likelihood. An estimate is a function of u too, which the kernel has, so that nobody asks here.
+  void log_density(ConstMatrixView theta, std::span<double> out) const override;
 
   const tasks::SeriesLikelihood& likelihood() const { return likelihood_; }
   /// The parameters that are not pinned, by index.
   const std::vector<std::size_t>& free() const { return free_; }
+  /// Their columns.
+  Matrix free_columns(ConstMatrixView theta) const;
 
   ReferenceState prior_draw(Stream& stream) const;
 

@@ -1,7 +1,5 @@
-// A population is tempered from the prior to the posterior (start.h); some of its points become chains
-// (chain.h). A round runs all chains with fixed proposals, learned from the round before it; if its draws are
-// healthy they are the reference, and if not the round was the warm-up of the next one, which is twice as long and
-// keeps every second of its draws, so that the number of draws stays what it was while their correlation falls.
+// A population is tempered from the prior to the posterior (start.h); some of its points become chains that a kernel of
+// their own (kernel.h) moves in the loop of rounds that all Markov chains have (sample/mcmc/chains.h).
 //
 // `n` of the kept draws are returned, equally spaced in every chain. Spaced by one autocorrelation time τ, draws of an
 // AR(1)-like chain still correlate by about e⁻²; two effective draws for each one returned, 2τ, leave e⁻⁴ = 2 %.
@@ -10,11 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/core/check.h"
-#include "catena/evaluate/reference/chain.h"
+#include "catena/evaluate/reference/kernel.h"
 #include "catena/evaluate/reference/start.h"
-#include "catena/sample/mcmc/traces.h"
+#include "catena/sample/mcmc/chains.h"
 
 namespace catena::evaluate {
 
@@ -37,14 +36,20 @@ Reference draw_closed_form(const tasks::NormalPosterior& posterior, std::size_t 
   return result;
 }
 
-Matrix cloud_from(const ReferenceTarget& target, const sample::Traces& traces) {
-  const std::size_t size = std::min(sample::largest_cloud, traces[0].rows() * traces[0].cols());
-  const Matrix draws = sample::thin(traces, size);
-  Matrix cloud(size, target.free().size());
-  for (std::size_t r = 0; r < size; ++r) {
-    for (std::size_t i = 0; i < cloud.cols(); ++i) cloud(r, i) = draws(r, target.free()[i]);
-  }
-  return cloud;
+/// How long chains run, in the words of sample/mcmc. No round is shorter than what could reach the wanted size if its
+/// draws were independent; so many rounds, each twice as long as the one before, have first · (2^rounds − 1) steps. An
+/// eighth of a round is for learning proposals.
+sample::McmcSettings chain_settings(const ReferenceSettings& settings, std::size_t n) {
+  const double wanted_ess = std::max(settings.least_ess, settings.ess_per_draw * static_cast<double>(n));
+  const double first = std::max<double>(settings.round, std::ceil(wanted_ess / settings.chains));
+  const double most = first * (std::exp2(settings.rounds) - 1);
+  return {.chains = settings.chains,
+          .warm_up = settings.round / 8,
+          .round = settings.round,
+          .most_steps = static_cast<int>(std::min<double>(most, std::numeric_limits<int>::max())),
+          .largest_r_hat = settings.largest_r_hat,
+          .ess_per_draw = settings.ess_per_draw,
+          .least_ess = settings.least_ess};
 }
 
 }  // namespace
@@ -58,63 +63,20 @@ Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_
   if (settings.closed_form) {
     if (const auto posterior = likelihood.closed_form_posterior()) return draw_closed_form(*posterior, n, streams);
   }
-  const auto chain_count = static_cast<std::size_t>(settings.chains);
-  const auto population = static_cast<std::size_t>(settings.population);
   const ReferenceTarget target(likelihood);
-  StartingPopulation start =
-      temper_population(target, population, settings.moves, streams.child("start"), parallel, progress);
-  Reference result;
-  result.method = "mcmc";
-  result.evaluations = start.info.evaluations;
-  result.temperatures = start.temperatures;
-  if (start.outcome != Outcome::ok) {
-    result.outcome = start.outcome;
-    return result;
-  }
-  // Chains from all over the population; the order of its points is that of their ancestors in the prior.
-  std::vector<ReferenceState> chains;
-  std::vector<Stream> chain_streams;
-  for (std::size_t c = 0; c < chain_count; ++c) {
-    chains.push_back(start.states[c * population / chain_count]);
-    chain_streams.push_back(streams.stream("chain", c));
-  }
-  sample::CloudProposals proposals(cloud_of(target, start.states), sample::usual_modes);
-  const double wanted_ess = std::max(settings.least_ess, settings.ess_per_draw * static_cast<double>(n));
-  // No round is kept that could not reach the wanted size even if its draws were independent.
-  const std::size_t kept = std::max(static_cast<std::size_t>(settings.round),
-                                    static_cast<std::size_t>(std::ceil(wanted_ess / settings.chains)));
-  sample::Traces traces(likelihood.parameters(), Matrix(chain_count, kept));
-  for (int round = 0; round < settings.rounds; ++round) {
-    const std::size_t stride = std::size_t{1} << round;
-    progress.start("sampling", "draws", kept * chain_count);
-    std::vector<MoveInfo> infos(chain_count);
-    parallel.for_each(chain_count, [&](std::size_t c) {
-      for (std::size_t k = 0; k < kept; ++k) {
-        for (std::size_t s = 0; s < stride; ++s) {
-          infos[c].add(chain_step(target, proposals, chains[c], chain_streams[c]));
-        }
-        for (std::size_t i = 0; i < traces.size(); ++i) traces[i](c, k) = chains[c].theta[i];
-        if (progress.stop_requested()) break;
-      }
-      progress.advance(kept);
-    });
-    progress.finish();
-    MoveInfo info;
-    for (const MoveInfo& each : infos) info.add(each);
-    result.evaluations += info.evaluations;
-    result.acceptance = static_cast<double>(info.accepted) / static_cast<double>(info.proposed);
-    result.rounds = round + 1;
-    result.health = sample::health_of(traces, parallel);
-    const sample::ChainHealth health = sample::worst(result.health);
-    const bool healthy =
-        health.r_hat <= settings.largest_r_hat && std::min(health.bulk_ess, health.tail_ess) >= wanted_ess;
-    result.outcome = healthy ? Outcome::ok : Outcome::not_mixed;
-    if (healthy) break;
-    if (round + 1 < settings.rounds)
-      proposals = sample::CloudProposals(cloud_from(target, traces), sample::usual_modes);
-  }
-  result.draws = sample::thin(traces, n);
-  return result;
+  StartingPopulation population = temper_population(target, static_cast<std::size_t>(settings.population),
+                                                    settings.moves, streams.child("start"), parallel, progress);
+  MoveInfo moves = population.info;
+  sample::GivenChains given{std::move(population.start), reference_kernel(target, population.states, parallel, moves)};
+  sample::McmcDraws draws =
+      sample::mcmc_sample(target, std::move(given), n, chain_settings(settings, n), streams, parallel, progress);
+  return {.outcome = draws.info.outcome,
+          .draws = std::move(draws.z),
+          .health = std::move(draws.info.health),
+          .method = "mcmc",
+          .evaluations = moves.evaluations,
+          .acceptance = draws.info.acceptance,
+          .temperatures = static_cast<int>(draws.info.temperatures)};
 }
 
 }  // namespace catena::evaluate

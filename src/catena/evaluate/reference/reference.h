@@ -17,13 +17,13 @@
 namespace catena::evaluate {
 
 /// The version of this sampler, for caches: raised whenever the draws for a given seed change.
-inline constexpr int reference_version = 2;
+inline constexpr int reference_version = 3;
 
 struct ReferenceSettings {
   int population = 256;  // the start; see start.h
   int moves = 4;
   int chains = 32;
-  int round = 512;  // draws kept of each chain in a round
+  int round = 384;
   int rounds = 12;
   double largest_r_hat = 1.01;
   double least_ess = 1000;
@@ -36,8 +36,9 @@ struct ReferenceSettings {
           at_least(16));
     visit(c.moves, "moves", "moves of each point at each temperature", at_least(1));
     visit(c.chains, "chains", "number of Markov chains", at_least(2));
-    visit(c.round, "round", "draws kept of each chain in a round", at_least(8));
-    visit(c.rounds, "rounds", "rounds, each twice as long as the one before, until the chains are healthy",
+    visit(c.round, "round", "least number of steps of each chain before they are examined", at_least(8));
+    visit(c.rounds, "rounds",
+          "chains end, healthy or not, after the steps of so many rounds, each twice as long as the one before",
           between(1, 24));
     visit(c.largest_r_hat, "largest_r_hat", "largest rank-normalised split R-hat of a healthy reference",
           at_least(1.0));
@@ -54,8 +55,7 @@ struct Reference {
   std::vector<sample::ChainHealth> health;  // of each parameter, over all kept draws of all chains
   std::string method;                       // "closed form" or "mcmc"
   std::uint64_t evaluations = 0;            // of the likelihood of the whole series
-  double acceptance = 0;                    // of the last round
-  int rounds = 0;
+  double acceptance = 0;                    // over the kept steps
   int temperatures = 0;
 };
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "catena/sample/mcmc/start/tempered_smc.h"
-
 namespace catena::evaluate {
 
 namespace {
@@ -16,6 +14,13 @@ constexpr double least_moved = 0.5;
 constexpr int most_times_moves = 50;
 /// Of the cloud's own size: far apart modes make it much wider than any of them.
 constexpr double smallest_scale = 1e-8;
+
+/// θ of all states, one row each.
+Matrix thetas_of(const std::vector<ReferenceState>& states) {
+  Matrix thetas(states.size(), states.front().theta.size());
+  for (std::size_t r = 0; r < states.size(); ++r) std::ranges::copy(states[r].theta, thetas.row(r).begin());
+  return thetas;
+}
 
 /// The states (θ, u) of a reference, moved within the modes of their cloud, symmetries and u included.
 class ReferencePopulation {
@@ -54,7 +59,7 @@ class ReferencePopulation {
     std::vector<MoveInfo> here(n);  // at this temperature
     double moved = 0;
     for (int move = 0; move < moves_ || (moved < least_moved && move < most_times_moves * moves_); ++move) {
-      const sample::CloudProposals proposals(cloud_of(target_, states_), sample::usual_modes);
+      const sample::CloudProposals proposals(target_.free_columns(thetas_of(states_)), sample::usual_modes);
       std::vector<MoveInfo> now(n);
       for_states([&](std::size_t i) {
         Stream stream = streams_.stream("temper", stage, move, i);
@@ -100,24 +105,16 @@ class ReferencePopulation {
 
 }  // namespace
 
-Matrix cloud_of(const ReferenceTarget& target, const std::vector<ReferenceState>& states) {
-  Matrix cloud(states.size(), target.free().size());
-  for (std::size_t r = 0; r < states.size(); ++r) {
-    for (std::size_t i = 0; i < cloud.cols(); ++i) cloud(r, i) = states[r].theta[target.free()[i]];
-  }
-  return cloud;
-}
-
 StartingPopulation temper_population(const ReferenceTarget& target, std::size_t population, int moves,
                                      const Streams& streams, const Parallel& parallel, Progress& progress) {
   progress.start("finding the posterior", "likelihoods", 0);
   ReferencePopulation points(target, population, moves, streams, parallel, progress);
-  const sample::TemperingResult tempering = sample::temper(points);
+  sample::TemperingResult tempering = sample::temper(points);
   progress.finish();
+  Matrix thetas = thetas_of(points.states());
   return {.states = std::move(points.states()),
-          .outcome = tempering.outcome,
-          .info = points.info(),
-          .temperatures = static_cast<int>(tempering.betas.size()) - 1};
+          .start = {tempering.outcome, std::move(tempering.betas), {std::move(thetas)}},
+          .info = points.info()};
 }
 
 }  // namespace catena::evaluate

@@ -4,25 +4,21 @@
 
 #include <vector>
 
-#include "catena/core/outcome.h"
 #include "catena/core/parallel.h"
 #include "catena/core/progress.h"
 #include "catena/core/random.h"
 #include "catena/evaluate/reference/chain.h"
+#include "catena/sample/mcmc/start/tempered_smc.h"
 
 namespace catena::evaluate {
 
 struct StartingPopulation {
   std::vector<ReferenceState> states;
-  Outcome outcome = Outcome::ok;  // diverged: no point of the prior has a finite likelihood; not_mixed: few points move
+  sample::Start start;  // their θ; diverged: no point of the prior has a finite likelihood; not_mixed: few points move
   MoveInfo info;
-  int temperatures = 0;
 };
 
 StartingPopulation temper_population(const ReferenceTarget& target, std::size_t population, int moves,
                                      const Streams& streams, const Parallel& parallel, Progress& progress);
-
-/// The free parameters of all states, one row each.
-Matrix cloud_of(const ReferenceTarget& target, const std::vector<ReferenceState>& states);
 
 }  // namespace catena::evaluate

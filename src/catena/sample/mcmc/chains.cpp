@@ -13,6 +13,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 
 #include "catena/core/check.h"
 #include "catena/core/stopwatch.h"
@@ -80,9 +81,10 @@ std::string automatic(const Target& target) {
 
 class Run {
  public:
-  Run(const Target& target, std::size_t draws, const McmcSettings& settings, const Streams& streams,
-      const Parallel& parallel, Progress& progress)
+  Run(const Target& target, std::optional<GivenChains> given, std::size_t draws, const McmcSettings& settings,
+      const Streams& streams, const Parallel& parallel, Progress& progress)
       : target_(target),
+        given_(std::move(given)),
         draws_(draws),
         settings_(settings),
         streams_(streams),
@@ -120,6 +122,11 @@ class Run {
   }
 
   void find_start() {
+    if (given_) {
+      start_ = std::move(given_->start);
+      info().temperatures = start_.betas.size() - 1;
+      return;
+    }
     const auto some = static_cast<std::size_t>(settings_.thin_start);
     const bool is_long = some > 0 && target_.terms() >= 4 * some && target_.has_gradient();
     if (const auto thinned = is_long && settings_.kernel != "tempering" ? target_.thinned(some) : nullptr) {
@@ -138,7 +145,8 @@ class Run {
   }
 
   void sample() {
-    use_kernel(settings_.kernel == "auto" ? automatic(target_) : settings_.kernel);
+    use_kernel(given_ ? given_->kernel
+                      : registered(settings_.kernel == "auto" ? automatic(target_) : settings_.kernel));
     std::size_t length = first_length();
     Round last;
     for (int failures = 0;;) {
@@ -161,10 +169,10 @@ class Run {
       const bool stuck = failures > 0 && excess(round.r_hat) > 0.7 * excess(last.r_hat);
       last = round;
       ++failures;
-      if (stuck && settings_.kernel == "auto" && info().kernel != "tempering") {
+      if (stuck && !given_ && settings_.kernel == "auto" && info().kernel != "tempering") {
         failures = 0;
         if (info().temperatures == 0) temper();
-        use_kernel("tempering");
+        use_kernel(registered("tempering"));
         length = first_length();
       } else {
         kernel_->learn(thin(traces(), std::min(largest_cloud, kept() * info().chains)));
@@ -188,7 +196,7 @@ class Run {
 
   /// All chains teach the kernel together, so one alone needs more steps; a step size takes some dozens in any case.
   int warm_up_steps() const {
-    const int enough = kernels().at("sample", info().kernel).warm_up;
+    const int enough = entry_->warm_up;
     return settings_.warm_up >= 0 ? settings_.warm_up : enough + 1000 * enough / (64 * settings_.chains);
   }
 
@@ -204,9 +212,12 @@ class Run {
     accepted_ = kept_steps_ = 0;
   }
 
+  static const KernelEntry& registered(const std::string& name) { return kernels().at("sample", name); }
+
   /// Chains at points of the start, and a kernel that is warmed up on them.
-  void use_kernel(const std::string& name) {
-    const KernelEntry& entry = kernels().at("sample", name);
+  void use_kernel(const KernelEntry& entry) {
+    const std::string name(entry.name);
+    entry_ = &entry;
     check::that(!entry.needs_gradient || target_.has_gradient(), "sample", "kernel", name,
                 "one that needs no gradient, since the target has none");
     check::at_least("sample", "chains", info().chains, entry.least_chains);
@@ -300,6 +311,7 @@ class Run {
   }
 
   CountedTarget target_;
+  std::optional<GivenChains> given_;
   std::size_t draws_;
   const McmcSettings& settings_;
   const Streams& streams_;
@@ -308,7 +320,8 @@ class Run {
   double wanted_ess_;
   Start start_;
   Chains chains_;
-  std::unique_ptr<Kernel> kernel_;
+  const KernelEntry* entry_ = nullptr;
+  std::unique_ptr<Kernel> kernel_;  // made by it
   McmcDraws result_;
   double accepted_ = 0, kept_steps_ = 0;
   double before_steps_ = 0;  // evaluations by the start
@@ -361,7 +374,14 @@ McmcDraws mcmc_sample(const Target& target, std::size_t draws, const McmcSetting
   check::at_least("sample", "draws", draws, std::size_t{1});
   check::that(settings.population == 0 || settings.population >= 16, "sample", "population", settings.population,
               "0 or at least 16");
-  return Run(target, draws, settings, streams, parallel, progress)();
+  return Run(target, std::nullopt, draws, settings, streams, parallel, progress)();
+}
+
+McmcDraws mcmc_sample(const Target& target, GivenChains given, std::size_t draws, const McmcSettings& settings,
+                      const Streams& streams, const Parallel& parallel, Progress& progress) {
+  check_config("sample", settings);
+  check::at_least("sample", "draws", draws, std::size_t{1});
+  return Run(target, std::move(given), draws, settings, streams, parallel, progress)();
 }
 
 }  // namespace catena::sample

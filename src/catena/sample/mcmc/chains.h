@@ -104,4 +104,14 @@ struct McmcDraws {
 McmcDraws mcmc_sample(const Target& target, std::size_t draws, const McmcSettings& settings, const Streams& streams,
                       const Parallel& parallel, Progress& progress = silent_progress());
 
+/// What chains begin with if the caller has it already.
+struct GivenChains {
+  Start start;         // chains are those of its last points that `pick` takes
+  KernelEntry kernel;  // of the registry or not: evaluate/reference/kernel.h keeps auxiliary variables of its own
+};
+
+/// The same from a given start by a given kernel; what the settings say of both does not count.
+McmcDraws mcmc_sample(const Target& target, GivenChains given, std::size_t draws, const McmcSettings& settings,
+                      const Streams& streams, const Parallel& parallel, Progress& progress = silent_progress());
+
 }  // namespace catena::sample

@@ -4,6 +4,7 @@
 
 #include "catena/tasks/exact/conjugate_normal.h"
 #include "catena/tasks/exact/series.h"
+#include "catena/tasks/parts/gaussian_walk.h"
 #include "catena/tasks/parts/make.h"
 
 namespace catena::tasks::gaussian_rw {
@@ -12,7 +13,7 @@ std::unique_ptr<SeriesLikelihood> likelihood(const Options& options, ConstMatrix
                                              std::span<const double> steps) {
   const auto dim = static_cast<std::size_t>(options.dim);
   exact::check_series("gaussian_rw", series, dim);
-  constexpr double c = coefficient;
+  constexpr double c = parts::walk_coefficient;
   std::vector<exact::NormalFactor> factors;
   for (std::size_t t = 0; t + 1 < series.rows; ++t) {
     exact::NormalFactor factor{.next = series.row(t + 1), .now = series.row(t), .coefficient = c};
@@ -30,7 +31,8 @@ std::unique_ptr<SeriesLikelihood> likelihood(const Options& options, ConstMatrix
 Task make(const Options& options) {
   check_config("gaussian_rw", options);
   const auto dim = static_cast<std::size_t>(options.dim);
-  Task task = parts::make_task_of("gaussian_rw", options, dim, simulate::numbered_names("x", dim), step);
+  Task task =
+      parts::make_task_of("gaussian_rw", options, dim, simulate::numbered_names("x", dim), parts::gaussian_walk_step);
   task.initial_state = simulate::fixed_state(std::vector<double>(dim, 0.0));
   task.proposal = parts::normal_proposal(dim, options.proposal_sd);
   return task;

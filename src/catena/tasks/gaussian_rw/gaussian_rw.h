@@ -21,11 +21,6 @@ struct Options {
   }
 };
 
-inline constexpr double coefficient = 0.9;  // c
-
-/// One transition of every lane.
-void step(const simulate::StepInput& input, Stream& stream, StateBlock next);
-
 /// Over k steps, x^(t+k) = c^k x^t + (1 − c^k)/(1 − c) θ + ε, ε ~ N(0, (1 − c^2k)/(1 − c²) I); `steps` are the k from
 /// each row to the next, and 1 where they are not given.
 std::unique_ptr<SeriesLikelihood> likelihood(const Options& options, ConstMatrixView series,

@@ -1,5 +1,5 @@
 // What the steps of tasks share, compiled once per instruction set (Highway's foreach_target): Euler–Maruyama needs its
-// noise, a few hundred lanes need one call. Included by tasks/*/step.cpp only.
+// noise, a few hundred lanes need one call. Included by tasks/*/step.cpp and gaussian_walk.cpp only.
 
 #if defined(CATENA_TASKS_PARTS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CATENA_TASKS_PARTS_LANES_INL_H_

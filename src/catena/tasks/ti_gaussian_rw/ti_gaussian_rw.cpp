@@ -2,6 +2,7 @@
 
 #include "catena/tasks/exact/conjugate_normal.h"
 #include "catena/tasks/exact/series.h"
+#include "catena/tasks/parts/gaussian_walk.h"
 #include "catena/tasks/parts/make.h"
 
 namespace catena::tasks::ti_gaussian_rw {
@@ -13,7 +14,7 @@ std::unique_ptr<SeriesLikelihood> likelihood(const Options& options, ConstMatrix
   for (std::size_t t = 0; t + 1 < series.rows; ++t) {
     factors.push_back({.next = series.row(t + 1),
                        .now = series.row(t),
-                       .coefficient = coefficient + 1 / (first_time + static_cast<double>(t + 1))});
+                       .coefficient = parts::walk_coefficient + 1 / (first_time + static_cast<double>(t + 1))});
   }
   return exact::conjugate_normal_likelihood(factors, dim);
 }
@@ -21,7 +22,8 @@ std::unique_ptr<SeriesLikelihood> likelihood(const Options& options, ConstMatrix
 Task make(const Options& options) {
   check_config("ti_gaussian_rw", options);
   const auto dim = static_cast<std::size_t>(options.dim);
-  Task task = parts::make_task_of("ti_gaussian_rw", options, dim, simulate::numbered_names("x", dim), step);
+  Task task = parts::make_task_of("ti_gaussian_rw", options, dim, simulate::numbered_names("x", dim),
+                                  parts::gaussian_walk_step);
   task.simulator.uses_time = true;
   task.initial_state = simulate::fixed_state(std::vector<double>(dim, 0.0));
   task.proposal = parts::normal_proposal(dim, options.proposal_sd, static_cast<std::size_t>(options.times));

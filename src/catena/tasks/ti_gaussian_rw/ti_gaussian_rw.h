@@ -23,11 +23,6 @@ struct Options {
   }
 };
 
-inline constexpr double coefficient = 0.9;  // c
-
-/// One transition of every lane.
-void step(const simulate::StepInput& input, Stream& stream, StateBlock next);
-
 /// The first row of the series is the state at t = `first_time`.
 std::unique_ptr<SeriesLikelihood> likelihood(const Options& options, ConstMatrixView series, double first_time = 0);
 

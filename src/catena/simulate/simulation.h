@@ -12,9 +12,9 @@ namespace catena::simulate {
 
 using LanesPerThread = std::vector<std::unique_ptr<TransitionLanes>>;  // one per worker, made when first used
 
-/// A plan that was checked, with its proposal made.
-struct PreparedPlan {
-  PreparedPlan(const Model& model, const SimulationPlan& plan);
+/// A plan that was checked, bound to its model and with its proposal made.
+struct Simulation {
+  Simulation(const Model& model, const SimulationPlan& plan);
 
   double max_invalid;
   std::size_t chunk_rows;  // as in the plan
