@@ -12,7 +12,7 @@
 #include "catena/evaluate/metric.h"
 #include "catena/experiment/reference_draws.h"
 #include "catena/files/json.h"
-#include "catena/prior/around.h"
+#include "catena/sample/around_posterior.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/record_plan.h"
 #include "catena/simulate/transitions.h"
@@ -191,7 +191,7 @@ class Runner {
     const Streams streams(row.seed);
     const Matrix found = posterior({first}, method, observed, streams.child("first round")).theta;
     tasks::Task around = task;
-    around.prior = prior::fit_around("experiment", task.prior, found, widen).prior();
+    around.prior = sample::fit_around("experiment", task.prior, found, widen).prior();
     simulate::SimulationPlan plan;
     plan.proposal = {{"proposal", "target"}, {"noise", 0.0}, {"relative_noise", 0.1}};
     plan.target = views_of(observed);
