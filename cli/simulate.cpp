@@ -6,7 +6,7 @@
 
 #include "catena/files/csv.h"
 #include "catena/model/preset.h"
-#include "catena/prior/around.h"
+#include "catena/sample/around_posterior.h"
 #include "catena/sample/draws.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/transitions.h"
@@ -63,7 +63,7 @@ int run_simulate(const SimulateOptions& options) {
   tasks::Task task = chosen_task(simulate_function, options.task);
   if (!options.around.empty()) {
     const sample::Draws draws = sample::in_order_of(task.prior.names(), sample::read_draws(options.around));
-    task.prior = prior::fit_around(simulate_function, task.prior, draws.values, options.widen).prior();
+    task.prior = sample::fit_around(simulate_function, task.prior, draws.values, options.widen).prior();
   }
   simulate::SimulationPlan plan;
   plan.proposal = chosen_proposal(options);
@@ -126,9 +126,9 @@ Run set_up_simulate(CLI::App& app) {
                  "steps that transitions take, LOW..HIGH: for missing states and irregular times")
       ->type_name("RANGE");
   add_flag(app, options->block, "--block", "transitions in a row that make one record", between(1, 100000));
-  app.add_option(
-         "--around", options->around,
-         "draws of a posterior (netCDF or CSV): theta is drawn from a normal around them and not from the prior")
+  app.add_option("--around", options->around,
+                 "draws of a posterior (netCDF or CSV): theta is drawn from a normal around each of their modes and "
+                 "not from the prior")
       ->type_name("FILE");
   add_flag(app, options->widen, "--widen", "its standard deviations, in those of the draws", positive());
   app.add_flag("--initial", options->initial, "initial states in place of transitions, where they depend on theta");

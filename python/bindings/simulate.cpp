@@ -9,6 +9,7 @@
 #include "catena/core/check.h"
 #include "catena/prior/around.h"
 #include "catena/prior/prior.h"
+#include "catena/sample/around_posterior.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/record_plan.h"
 #include "catena/simulate/transitions.h"
@@ -138,7 +139,7 @@ void bind_simulate(nb::module_& m) {
       .def(
           "around",
           [](const Prior& prior, const Rows& theta, double widen) {
-            return prior::fit_around("prior.around", prior, view(theta), widen).prior();
+            return sample::fit_around("prior.around", prior, view(theta), widen).prior();
           },
           "theta"_a, "widen"_a)
       .def_prop_ro("base", [](const Prior& prior) { return prior::TruePrior(prior).prior(); });

@@ -187,8 +187,8 @@ class Prior:
         return self._core.log_prob(rows).reshape(array.shape[:-1])
 
     def around(self, theta: ArrayLike, widen: float = 2.0) -> Prior:
-        """A normal where draws θ of a posterior are, `widen` times as wide as they, in place of this prior: for a second
-        round of simulations (catena.simulate(…, around=draws)).
+        """A normal at each mode of the draws θ of a posterior, `widen` times as wide as it, in place of this prior: for a
+        second round of simulations (catena.simulate(…, around=draws)).
 
         >>> prior = Independent({"a": Uniform(0, 2)})
         >>> second = prior.around(prior.sample((100,)) / 10 + 1.5)

@@ -329,8 +329,8 @@ def simulate(
     instead of transitions, where they depend on θ. Each inner step counts in the budget. preset="paper": as the paper
     did, with the task's own proposal unless another one is given.
 
-    around=draws, of a posterior: a second round, with θ from a normal around them, `widen` times as wide, in place of the
-    prior; see docs/extensions/.
+    around=draws, of a posterior: a second round, with θ from a normal around each of their modes, `widen` times as wide,
+    in place of the prior; see docs/extensions/.
 
     workers=8 runs batches in eight processes, executor= on anything with `submit` (concurrent.futures, Dask, Ray, MPI)
     or on joblib.Parallel; the data do not depend on it. With path= they go to a netCDF file as they are made, and

@@ -140,6 +140,32 @@ def test_a_second_round_around_the_posterior_of_the_first(method):
     assert_close(draws, exact)
 
 
+@pytest.mark.parametrize("method", ["fnle", "fnbe"])
+def test_a_second_round_keeps_both_modes(method):
+    # The step sees θ² alone, so that the posterior has two modes of equal weight.
+    def step(theta, x, rng):
+        return 0.5 * x + theta**2 + 0.5 * rng.standard_normal(x.shape)
+
+    common = {"proposal": proposals.Box(-2, 5), "budget": 4000, "show_progress_bars": False}
+    rng = np.random.default_rng(1)
+    series = [np.zeros(1)]
+    for _ in range(20):
+        series.append(step(np.array([1.0]), series[-1], rng))
+    series = np.array(series)
+    settings = {"steps": 1200, "seed": 2, "show_progress_bars": False}
+    first = catena.simulate(step, normals("a"), **common)
+    estimator = catena.FNLE(**QUICK).append_simulations(first).train(**settings)
+    found = np.asarray(estimator.build_posterior().sample((N,), x=series, show_progress_bars=False))
+    assert 0.1 < (found > 0).mean() < 0.9
+    second = catena.simulate(step, normals("a"), seed=1, around=found, **common)
+    assert 0.1 < (second.theta > 0).mean() < 0.9
+    assert (np.abs(second.theta) < 0.3).mean() < 0.05  # one normal around both modes would be there
+    estimator = (catena.FNLE if method == "fnle" else catena.FNBE)(**QUICK).append_simulations(second)
+    draws = np.asarray(estimator.train(**settings).build_posterior().sample((N,), x=series, show_progress_bars=False))
+    assert 0.1 < (draws > 0).mean() < 0.9  # their weights are the small network's, the modes themselves must be there
+    assert np.abs(np.abs(draws).mean() - 1) < 0.2
+
+
 def test_asking_for_what_a_step_does_not_declare_is_an_error():
     def plain(theta, x, rng):
         return x

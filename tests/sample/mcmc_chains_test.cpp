@@ -97,6 +97,17 @@ TEST_P(EveryKernelAndAuto, WorksWithOneChainOrRefusesIt) {
   }
 }
 
+/// 30 checks at 5 standard errors: a false alarm in 2e-5.
+TEST(Mcmc, SamplesTwoThinRingsByDefault) {
+  const KnownTarget known = two_rings(0.02);
+  const McmcDraws result = sample_known(known, 1000, {});
+  ASSERT_EQ(result.info.outcome, Outcome::ok);
+  EXPECT_EQ(result.info.kernel, "cloud");
+  for (const QuantileError& error : quantile_errors(known, result.traces)) {
+    EXPECT_LT(std::abs(error.errors), 5) << error.margin << ": share " << error.share << " at " << error.q;
+  }
+}
+
 TEST(Mcmc, SaysThatChainsStuckInModesDidNotMix) {
   McmcSettings settings;
   settings.kernel = "random_walk";

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -116,6 +117,67 @@ inline KnownTarget two_modes(std::size_t d) {
   target.draw = [](Stream& stream, std::span<double> z) {
     const double centre = stream.uniform() < weight ? place : -place;
     for (double& x : z) x = centre + width * stream.normal();
+  };
+  return target;
+}
+
+/// Two thin rings in the planes of (z_0, z_1) and of (z_1, z_2), of weights 0.6 and 0.4, as the posterior of linear_sde
+/// given a long series has them: radius N(1, width²), angle uniform, N(±1.2, 0.1²) in z_3, N(0, width²) across the
+/// plane, standard normals in z_4 and z_5.
+inline KnownTarget two_rings(double width) {
+  constexpr std::size_t d = 6;
+  constexpr double weight = 0.6, place = 1.2, spread = 0.1;
+  struct Ring {
+    std::size_t x, y, across;
+    double place, log_weight;
+  };
+  static const Ring rings[2] = {{0, 1, 2, place, std::log(weight)}, {1, 2, 0, -place, std::log(1 - weight)}};
+  const auto which = [](std::span<const double> z) -> const Ring& { return rings[z[3] > 0 ? 0 : 1]; };
+  KnownTarget target{"two_rings", d, {}, {}, {}};
+  target.density = [width](std::span<const double> z, std::span<double> gradient) {
+    double terms[2];
+    for (std::size_t k = 0; k < 2; ++k) {
+      const Ring& ring = rings[k];
+      const double r = std::hypot(z[ring.x], z[ring.y]), off = (r - 1) / width, flat = z[ring.across] / width;
+      const double shift = (z[3] - ring.place) / spread;
+      terms[k] = ring.log_weight - 0.5 * (off * off + flat * flat + shift * shift) - std::log(r);
+    }
+    const double high = std::max(terms[0], terms[1]), low = std::min(terms[0], terms[1]);
+    const double log_density = high + std::log1p(std::exp(low - high));
+    std::ranges::fill(gradient, 0.0);
+    for (std::size_t k = 0; k < 2; ++k) {
+      const Ring& ring = rings[k];
+      const double share = std::exp(terms[k] - log_density), r = std::hypot(z[ring.x], z[ring.y]);
+      const double slope = -(r - 1) / (width * width) - 1 / r;
+      gradient[ring.x] += share * slope * z[ring.x] / r;
+      gradient[ring.y] += share * slope * z[ring.y] / r;
+      gradient[ring.across] -= share * z[ring.across] / (width * width);
+      gradient[3] -= share * (z[3] - ring.place) / (spread * spread);
+    }
+    double others = 0;
+    for (const std::size_t i : {4, 5}) gradient[i] = -z[i], others -= 0.5 * z[i] * z[i];
+    return log_density + others;
+  };
+  target.margins = {{"radius", [which](std::span<const double> z) { return std::hypot(z[which(z).x], z[which(z).y]); },
+                     [width](double q) { return 1 + width * normal_quantile(q); }},
+                    {"angle", [which](std::span<const double> z) { return std::atan2(z[which(z).y], z[which(z).x]); },
+                     [](double q) { return (2 * q - 1) * std::numbers::pi; }},
+                    {"across", [which](std::span<const double> z) { return z[which(z).across]; },
+                     [width](double q) { return width * normal_quantile(q); }},
+                    {"ring", coordinate(3),
+                     [](double q) {
+                       return q < 1 - weight ? -place + spread * normal_quantile(q / (1 - weight))
+                                             : place + spread * normal_quantile((q - (1 - weight)) / weight);
+                     }},
+                    {"z4", coordinate(4), normal_quantile},
+                    {"z5", coordinate(5), normal_quantile}};
+  target.draw = [width](Stream& stream, std::span<double> z) {
+    const Ring& ring = rings[stream.uniform() < weight ? 0 : 1];
+    const double r = 1 + width * stream.normal(), angle = (2 * stream.uniform() - 1) * std::numbers::pi;
+    z[ring.x] = r * std::cos(angle), z[ring.y] = r * std::sin(angle);
+    z[ring.across] = width * stream.normal();
+    z[3] = ring.place + spread * stream.normal();
+    z[4] = stream.normal(), z[5] = stream.normal();
   };
   return target;
 }

@@ -11,8 +11,9 @@ TEST(RestoredPrior, TurnsDrawsUnderTheNormalIntoDrawsUnderThePrior) {
   // One observation y = 1 of N(z, ½): under N(0, 1) the posterior of z is N(2/3, 1/3), under N(μ, s²), μ = 0.9 and
   // s = 1.2, it is N((2y + μ/s²)/(2 + 1/s²), 1/(2 + 1/s²)).
   const double mu = 0.9, s = 1.2, precision = 2 + 1 / (s * s), mean = (2 + mu / (s * s)) / precision;
-  const prior::Around around{prior::Prior::standard({"z"}), Eigen::VectorXd::Constant(1, mu),
-                             Eigen::MatrixXd::Constant(1, 1, s)};
+  const prior::Around around{
+      prior::Prior::standard({"z"}),
+      prior::NormalMixture::one(Eigen::VectorXd::Constant(1, mu), Eigen::MatrixXd::Constant(1, 1, s))};
   const std::size_t n = 40000;
   Matrix w(n, 1);
   Stream stream = Streams(1).stream("draws");
@@ -32,8 +33,8 @@ TEST(RestoredPrior, TurnsDrawsUnderTheNormalIntoDrawsUnderThePrior) {
 }
 
 TEST(RestoredPrior, LeavesOutWhatIsNotFinite) {
-  const prior::Around around{prior::Prior::standard({"z"}), Eigen::VectorXd::Constant(1, 0.0),
-                             Eigen::MatrixXd::Constant(1, 1, 1.0)};  // all weights are equal
+  const prior::Around around{prior::Prior::standard({"z"}),  // all weights are equal
+                             prior::NormalMixture::one(Eigen::VectorXd::Zero(1), Eigen::MatrixXd::Ones(1, 1))};
   Matrix w(4, 1);
   w(0, 0) = w(2, 0) = std::nan("");
   w(1, 0) = 1, w(3, 0) = 3;

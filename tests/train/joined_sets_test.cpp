@@ -19,8 +19,9 @@ class JoinedSets : public ::testing::Test {
     std::filesystem::create_directories(folder_);
     tasks::Task task = tasks::make_task("gaussian_rw");
     write("first.nc", task, 300, 1);
-    task.prior =
-        prior::Around{task.prior, Eigen::VectorXd::Constant(1, 2), Eigen::MatrixXd::Constant(1, 1, 0.5)}.prior();
+    task.prior = prior::Around{task.prior, prior::NormalMixture::one(Eigen::VectorXd::Constant(1, 2),
+                                                                     Eigen::MatrixXd::Constant(1, 1, 0.5))}
+                     .prior();
     write("second.nc", task, 200, 2);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

@@ -73,8 +73,9 @@ Information information(const model::TrainedModel& model, const compose::Observe
   };
   const LocalGradient local = local_gradient(model, observed, end_width * narrowest(to_w(z)));
   const LocalGradient gradient = [&](std::size_t t, ConstMatrixView rows, MatrixView out) {
-    local(t, to_w(rows), out);
-    for (std::size_t k = 0; k < rows.rows; ++k) prior.gradient_to_z(out.row(k));
+    const Matrix w = to_w(rows);
+    local(t, w, out);
+    for (std::size_t k = 0; k < rows.rows; ++k) prior.gradient_to_z(w.row(k), out.row(k));
   };
   return information(z, observed.transitions(), prior.around() ? gradient : local, parallel);
 }

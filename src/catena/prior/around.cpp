@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "catena/core/check.h"
+#include "catena/prior/special.h"
 
 namespace catena::prior {
 
@@ -11,6 +12,23 @@ namespace {
 
 Eigen::Map<const Eigen::VectorXd> map(std::span<const double> values) {
   return {values.data(), static_cast<Eigen::Index>(values.size())};
+}
+
+std::vector<double> list_of(const Eigen::VectorXd& vector) { return {vector.begin(), vector.end()}; }
+
+std::vector<std::vector<double>> rows_of(const Eigen::MatrixXd& matrix) {
+  std::vector<std::vector<double>> rows;
+  for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+    rows.push_back(list_of(matrix.row(i)));
+  }
+  return rows;
+}
+
+/// log N(z; 0, I) − log q(z)
+double log_ratio(const NormalMixture& normals, std::span<const double> z) {
+  double log_prior = 0;
+  for (const double value : z) log_prior += normal_log_density(value);
+  return log_prior - normals.log_density(z);
 }
 
 class AroundFactor final : public Factor {
@@ -30,55 +48,83 @@ class AroundFactor final : public Factor {
   double log_density(std::span<const double> theta) const override {
     const double base = parts_.base.log_density(theta);
     if (!std::isfinite(base)) return base;
-    std::vector<double> w(size());
-    to_z(theta, w, {});
-    return base - parts_.log_weight(w);
+    std::vector<double> z(size());
+    parts_.base.to_z(theta, z);
+    return base - log_ratio(parts_.normals, z);
   }
   double log_jacobian(std::span<const double> w) const override {
     const Eigen::VectorXd z = parts_.to_base(w);
-    return parts_.base.log_jacobian(std::span<const double>(z.data(), size())) +
-           parts_.lower.diagonal().array().log().sum();
+    const std::span<const double> point(z.data(), size());
+    double log_normal = 0;
+    for (const double value : w) log_normal += normal_log_density(value);
+    return parts_.base.log_jacobian(point) + log_normal - parts_.normals.log_density(point);
   }
   const Around& parts() const { return parts_; }
   nlohmann::json to_json() const override {
-    nlohmann::json lower = nlohmann::json::array();
-    for (Eigen::Index i = 0; i < parts_.lower.rows(); ++i) {
-      const Eigen::VectorXd row = parts_.lower.row(i);
-      lower.push_back(std::vector<double>(row.begin(), row.end()));
+    nlohmann::json json = {{"family", "around"}, {"base", parts_.base.to_json()}};
+    const auto& components = parts_.normals.components;
+    if (components.size() == 1) {  // as all files had it before there were mixtures
+      json["mean"] = list_of(components[0].mean);
+      json["lower"] = rows_of(components[0].lower);
+      return json;
     }
-    return {{"family", "around"},
-            {"base", parts_.base.to_json()},
-            {"mean", std::vector<double>(parts_.mean.begin(), parts_.mean.end())},
-            {"lower", lower}};
+    for (const auto& component : components) {
+      json["weights"].push_back(component.weight);
+      json["means"].push_back(list_of(component.mean));
+      json["lowers"].push_back(rows_of(component.lower));
+    }
+    return json;
   }
 
  private:
   Around parts_;
 };
 
-Around parts_from_json(const nlohmann::json& settings) {
-  Around parts;
-  std::vector<double> mean;
-  std::vector<std::vector<double>> lower;
-  try {
-    parts.base = Prior::from_json("prior", settings.at("base"));
-    settings.at("mean").get_to(mean);
-    settings.at("lower").get_to(lower);
-  } catch (const nlohmann::json::exception&) {
-    check::fail("prior", "a factor of the family around", settings.dump(), "one with base, mean and lower");
-  }
+NormalMixture::Component component_of(double weight, const std::vector<double>& mean,
+                                      const std::vector<std::vector<double>>& lower) {
+  check::positive("prior", "a weight of around", weight);
+  check::equal("prior", "the number of rows of lower", lower.size(), mean.size());
   const auto d = static_cast<Eigen::Index>(mean.size());
-  check::that(parts.base.size() == mean.size() && lower.size() == mean.size(), "prior", "the size of around",
-              mean.size(), "that of its base");
-  parts.mean = map(mean);
-  parts.lower = Eigen::MatrixXd::Zero(d, d);
+  NormalMixture::Component component{weight, map(mean), Eigen::MatrixXd::Zero(d, d)};
   for (Eigen::Index i = 0; i < d; ++i) {
     const auto& row = lower[static_cast<std::size_t>(i)];
     check::equal("prior", "the length of a row of lower", row.size(), mean.size());
-    for (Eigen::Index j = 0; j <= i; ++j) parts.lower(i, j) = row[static_cast<std::size_t>(j)];
-    check::positive("prior", "the diagonal of lower", parts.lower(i, i));
+    for (Eigen::Index j = 0; j <= i; ++j) component.lower(i, j) = row[static_cast<std::size_t>(j)];
+    check::positive("prior", "the diagonal of lower", component.lower(i, i));
   }
-  check::that(parts.mean.allFinite() && parts.lower.allFinite(), "prior", "around", "not finite", "finite");
+  check::that(component.mean.allFinite() && component.lower.allFinite(), "prior", "around", "not finite", "finite");
+  return component;
+}
+
+Around parts_from_json(const nlohmann::json& settings) {
+  Around parts;
+  std::vector<double> weights{1};
+  std::vector<std::vector<double>> means(1);
+  std::vector<std::vector<std::vector<double>>> lowers(1);
+  try {
+    parts.base = Prior::from_json("prior", settings.at("base"));
+    if (settings.contains("weights")) {
+      settings.at("weights").get_to(weights);
+      settings.at("means").get_to(means);
+      settings.at("lowers").get_to(lowers);
+    } else {
+      settings.at("mean").get_to(means[0]);
+      settings.at("lower").get_to(lowers[0]);
+    }
+  } catch (const nlohmann::json::exception&) {
+    check::fail("prior", "a factor of the family around", settings.dump(),
+                "one with base, and mean and lower or weights, means and lowers");
+  }
+  check::that(!weights.empty() && means.size() == weights.size() && lowers.size() == weights.size(), "prior",
+              "the number of weights of around", weights.size(), "that of its means and lowers, and at least 1");
+  double sum = 0;
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    check::that(parts.base.size() == means[j].size(), "prior", "the size of around", means[j].size(),
+                "that of its base");
+    parts.normals.components.push_back(component_of(weights[j], means[j], lowers[j]));
+    sum += weights[j];
+  }
+  check::that(std::abs(sum - 1) < 1e-9, "prior", "the sum of the weights of around", sum, "1");
   return parts;
 }
 
@@ -90,20 +136,20 @@ Prior Around::prior() const {
   return prior;
 }
 
-Eigen::VectorXd Around::to_base(std::span<const double> w) const {
-  return mean + lower.triangularView<Eigen::Lower>() * map(w);
-}
+Eigen::VectorXd Around::to_base(std::span<const double> w) const { return normals.to_z(w); }
 
-Eigen::VectorXd Around::from_base(std::span<const double> z) const {
-  return lower.triangularView<Eigen::Lower>().solve(map(z) - mean);
-}
+Eigen::VectorXd Around::from_base(std::span<const double> z) const { return normals.to_w(z); }
 
 double Around::log_weight(std::span<const double> w) const {
-  return -0.5 * to_base(w).squaredNorm() + 0.5 * map(w).squaredNorm() + lower.diagonal().array().log().sum();
+  const Eigen::VectorXd z = to_base(w);
+  return log_ratio(normals, {z.data(), w.size()});
 }
 
 Eigen::VectorXd Around::log_weight_gradient(std::span<const double> w) const {
-  return map(w) - lower.transpose().triangularView<Eigen::Upper>() * to_base(w);
+  const Eigen::VectorXd z = to_base(w);
+  const std::span<const double> point(z.data(), w.size());
+  const Eigen::MatrixXd inverse = normals.inverse_jacobian(point);
+  return inverse.transpose().triangularView<Eigen::Upper>().solve(-z - normals.gradient(point));
 }
 
 void TruePrior::to_z(std::span<const double> w, std::span<double> z) const {
@@ -128,33 +174,11 @@ void TruePrior::add_log_weight_gradient(std::span<const double> w, std::span<dou
       around_->log_weight_gradient(w);
 }
 
-void TruePrior::gradient_to_z(std::span<double> gradient) const {
+void TruePrior::gradient_to_z(std::span<const double> w, std::span<double> gradient) const {
   if (!around_) return;
+  const Eigen::VectorXd z = around_->to_base(w);
   Eigen::Map<Eigen::VectorXd> g(gradient.data(), static_cast<Eigen::Index>(gradient.size()));
-  around_->lower.transpose().triangularView<Eigen::Upper>().solveInPlace(g);
-}
-
-Around fit_around(std::string_view function, const Prior& prior, ConstMatrixView theta, double widen) {
-  check::positive(function, "widen", widen);
-  const std::optional<Around> before = around_of(prior);
-  Around parts{before ? before->base : prior, {}, {}};
-  const auto d = static_cast<Eigen::Index>(parts.base.size()), n = static_cast<Eigen::Index>(theta.rows);
-  check::equal(function, "the number of parameters of the draws", theta.cols, parts.base.size());
-  check::at_least(function, "the number of draws", theta.rows, 10 * parts.base.size());
-  Eigen::MatrixXd z(n, d);
-  std::vector<double> one(parts.base.size());
-  for (Eigen::Index r = 0; r < n; ++r) {
-    parts.base.to_z(theta.row(static_cast<std::size_t>(r)), one);
-    z.row(r) = map(one);
-  }
-  parts.mean = z.colwise().mean();
-  z.rowwise() -= parts.mean.transpose();
-  const Eigen::MatrixXd covariance = z.transpose() * z / static_cast<double>(n - 1);
-  const Eigen::LLT<Eigen::MatrixXd> cholesky(covariance);
-  check::that(cholesky.info() == Eigen::Success, function, "the covariance of the draws", "singular",
-              "positive definite: are there equal draws only?");
-  parts.lower = widen * Eigen::MatrixXd(cholesky.matrixL());
-  return parts;
+  g = around_->normals.inverse_jacobian({z.data(), w.size()}).transpose() * Eigen::VectorXd(g);
 }
 
 std::optional<Around> around_of(const Prior& prior) {

@@ -1,16 +1,17 @@
-/// Priors for a second round: a normal in z-space where a posterior was found to be, in place of N(0, I),
+/// Priors for a second round: normals in z-space where a posterior was found to be, one for each of its modes, in place
+/// of N(0, I),
 ///
-///   z = μ + L w,   w ~ N(0, I),   θ = base(z).
+///   z ~ q(z) = Σ_j π_j N(z; μ_j, L_j L_jᵀ),   z = T(w),   w ~ N(0, I),   θ = base(z),
 ///
-/// A set that is simulated with it knows more about the θ that matter. Scores learned from it compose exactly with w as
-/// their z-space; draws of theirs get the true prior back by the weights N(z; 0, I)/N(z; μ, LLᵀ).
+/// with T the map of normal_mixture.h. A set that is simulated with it knows more about the θ that matter. Scores
+/// learned from it compose exactly with w as their z-space; draws of theirs get the true prior back by the weights
+/// N(z; 0, I)/q(z). sample/around_posterior.h fits one to draws.
 #pragma once
 
 #include <Eigen/Dense>
 #include <optional>
-#include <string_view>
 
-#include "catena/core/array.h"
+#include "catena/prior/normal_mixture.h"
 #include "catena/prior/prior.h"
 
 namespace catena::prior {
@@ -18,23 +19,18 @@ namespace catena::prior {
 /// What such a prior is made of.
 struct Around {
   Prior base;
-  Eigen::VectorXd mean;   // μ
-  Eigen::MatrixXd lower;  // L, a Cholesky factor
+  NormalMixture normals;  // q
 
   Prior prior() const;
   /// z of w.
   Eigen::VectorXd to_base(std::span<const double> w) const;
   /// w of z.
   Eigen::VectorXd from_base(std::span<const double> z) const;
-  /// log N(z; 0, I) − log N(z; μ, LLᵀ) of z = μ + L w.
+  /// log N(z; 0, I) − log q(z) at the z of w.
   double log_weight(std::span<const double> w) const;
-  /// Its gradient in w: w − Lᵀ z.
+  /// Its gradient in w: Jᵀ (−z − ∇ log q(z)), J the Jacobian of T.
   Eigen::VectorXd log_weight_gradient(std::span<const double> w) const;
 };
-
-/// The normal with the mean of the draws in z-space and `widen`² times their covariance. A base that is itself around
-/// something is replaced by its own base. Throws InputError if there are too few draws or one is outside the prior.
-Around fit_around(std::string_view function, const Prior& base, ConstMatrixView theta, double widen);
 
 /// The parts of a prior made by `Around::prior`; none for any other.
 std::optional<Around> around_of(const Prior& prior);
@@ -55,8 +51,8 @@ class TruePrior {
   /// log p(θ) − log p_trained(θ) at the θ of w.
   double log_weight(std::span<const double> w) const { return around_ ? around_->log_weight(w) : 0; }
   void add_log_weight_gradient(std::span<const double> w, std::span<double> gradient) const;
-  /// A gradient in w becomes the one in z: ∇_z = L⁻ᵀ ∇_w.
-  void gradient_to_z(std::span<double> gradient) const;
+  /// A gradient in w becomes the one in z: ∇_z = J⁻ᵀ ∇_w.
+  void gradient_to_z(std::span<const double> w, std::span<double> gradient) const;
 
  private:
   Prior trained_;

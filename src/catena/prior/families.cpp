@@ -479,13 +479,18 @@ const Registry<FamilyEntry>& prior_families() {
              });
            },
            [] { return truncated_normal(1, 2, 0, 2.5); }},
-          {"around", "base (a prior), mean (a list), lower (a list of rows): base with z ~ N(mean, lower lower')",
+          {"around",
+           "base (a prior), mean (a list), lower (a list of rows): base with z ~ N(mean, lower lower'); or weights, "
+           "means "
+           "and lowers, of several normals",
            [](const Json& json) { return around_from_json(json); },
            [] {
              Prior base;
              base.add({"a"}, uniform(1, 3));
              base.add({"b"}, normal(2, 1));
-             return around_factor({base, Eigen::Vector2d(0.5, -1), Eigen::Matrix2d{{0.5, 0}, {0.2, 0.7}}});
+             return around_factor({base,
+                                   {{{0.3, Eigen::Vector2d(0.5, -1), Eigen::Matrix2d{{0.5, 0}, {0.2, 0.7}}},
+                                     {0.7, Eigen::Vector2d(-0.6, 0.4), Eigen::Matrix2d{{0.6, 0}, {-0.3, 0.4}}}}}});
            }},
       });
   return registry;

@@ -13,7 +13,7 @@ inline constexpr std::size_t draws_for_one = 2;  // that are to be made for each
 
 struct RestoredDraws {
   Matrix z;        // in the z-space of the true prior, one draw a row
-  double ess = 0;  // (Σ w)²/Σ w² of the weights w = N(z; 0, I)/N(z; μ, LLᵀ); 0: no draw was finite, all of z is NaN
+  double ess = 0;  // (Σ w)²/Σ w² of the weights w = N(z; 0, I)/q(z); 0: no draw was finite, all of z is NaN
 };
 
 /// `count` of the rows of w, chosen by their weights with one random number for all (systematic resampling): a draw

@@ -19,6 +19,8 @@
 #include "catena/core/stopwatch.h"
 #include "catena/sample/mcmc/kernels/cloud_proposals.h"
 #include "catena/sample/mcmc/start/long_start.h"
+#include "catena/sample/mcmc/start/modes.h"
+#include "catena/sample/mcmc/start/staged_start.h"
 
 namespace catena::sample {
 
@@ -60,6 +62,8 @@ void check_own(const McmcSettings& settings) {
 }
 
 constexpr double worth_keeping = 1.05;  // R-hat below which a round is continued rather than begun anew
+/// R-hat of chains in modes that do not meet; below it one round that is no better than the last may be chance.
+constexpr double apart = 1.2;
 
 struct Round {
   double r_hat = 1;
@@ -72,9 +76,13 @@ constexpr std::size_t few_dimensions = 10;
 /// From so many transitions on a density costs more than the surrogate's steps for one: `catena bench --only fnle`.
 constexpr std::size_t many_terms = 500;
 
-std::string automatic(const Target& target) {
+/// Transitions that a start in legs begins with: more than parameters, and a sixteenth of what is long at least.
+constexpr std::size_t first_leg = 64;
+
+/// `bent`: more pieces than the surrogate of `delayed` has.
+std::string automatic(const Target& target, bool bent) {
   if (target.dimension() <= few_dimensions) {
-    return target.costs_grow() && target.terms() >= many_terms ? "delayed" : "cloud";
+    return target.costs_grow() && target.terms() >= many_terms && !bent ? "delayed" : "cloud";
   }
   return target.has_gradient() ? "hmc" : "slice";
 }
@@ -112,13 +120,14 @@ class Run {
   Traces& traces() { return result_.traces; }
   std::size_t kept() const { return result_.traces[0].cols(); }
 
-  /// `cloud` learns from them, and the pieces of a bent posterior take more points the more dimensions they have:
-  /// linear_sde (two thin arcs in eight dimensions, T = 100) mixed by `cloud` after 4,096 of them in a minute and a
-  /// half, and not in three after 400.
+  /// In six to ten dimensions a posterior may be thin and bent (linear_sde: two rings in eight), and its pieces take
+  /// points to be seen: `cloud` needed 217,000 densities for linear_sde at T = 1,000 after a population of 4,096, and
+  /// had R-hat 1.36 when it gave up after one of 1,024.
+  bool may_be_bent() const { return target_.dimension() > 5 && target_.dimension() <= few_dimensions; }
+
   std::size_t population() const {
     if (settings_.population > 0) return static_cast<std::size_t>(settings_.population);
-    const bool many_pieces = target_.dimension() > 5 && target_.dimension() <= few_dimensions;
-    return many_pieces ? 512 * target_.dimension() : 400;
+    return may_be_bent() ? 512 * target_.dimension() : 400;
   }
 
   void find_start() {
@@ -128,28 +137,38 @@ class Run {
       return;
     }
     const auto some = static_cast<std::size_t>(settings_.thin_start);
-    const bool is_long = some > 0 && target_.terms() >= 4 * some && target_.has_gradient();
+    const bool is_long =
+        some > 0 && target_.terms() >= 4 * some && target_.has_gradient() && (target_.costs_grow() || !may_be_bent());
     if (const auto thinned = is_long && settings_.kernel != "tempering" ? target_.thinned(some) : nullptr) {
       const CountedTarget counted(*thinned);
       start_ = long_start(target_, counted, population(), settings_.moves, streams_.child("start"), progress_);
       info().thinned_evaluations = counted.counts().evaluations;
       if (start_.outcome == Outcome::ok) return;
     }
-    temper();
+    if (!may_be_bent() || settings_.kernel == "tempering") return temper();
+    const bool in_legs =
+        some > 0 && target_.costs_grow() && target_.terms() >= 4 * first_leg && target_.thinned(first_leg) != nullptr;
+    StagedStart staged = staged_start(target_, in_legs ? first_leg : target_.terms(), population(), settings_.moves,
+                                      streams_.child("start"), progress_);
+    start_ = std::move(staged.start);
+    info().temperatures = staged.temperatures;
+    info().thinned_evaluations += staged.thinned_evaluations;
+    bent_ = find_modes(start_.points.back(), usual_modes + 1).all.size() > usual_modes;
   }
 
   /// The whole way from the prior, which tempering needs.
   void temper() {
     start_ = temper_start(target_, population(), settings_.moves, streams_.child("start"), progress_);
     info().temperatures = start_.betas.size() - 1;
+    has_ladder_ = true;
   }
 
   void sample() {
     use_kernel(given_ ? given_->kernel
-                      : registered(settings_.kernel == "auto" ? automatic(target_) : settings_.kernel));
+                      : registered(settings_.kernel == "auto" ? automatic(target_, bent_) : settings_.kernel));
     std::size_t length = first_length();
     Round last;
-    for (int failures = 0;;) {
+    for (int failures = 0, stalls = 0;;) {
       run(std::min(length, affordable_steps()));
       const Round round = examine();
       if (round.r_hat <= settings_.largest_r_hat && round.ess >= wanted_ess_) break;
@@ -166,12 +185,13 @@ class Run {
         continue;
       }
       const auto excess = [](double r_hat) { return r_hat * r_hat - 1; };
-      const bool stuck = failures > 0 && excess(round.r_hat) > 0.7 * excess(last.r_hat);
+      stalls = failures > 0 && excess(round.r_hat) > 0.7 * excess(last.r_hat) ? stalls + 1 : 0;
+      const bool stuck = stalls >= (round.r_hat > apart ? 1 : 2);
       last = round;
       ++failures;
       if (stuck && !given_ && settings_.kernel == "auto" && info().kernel != "tempering") {
-        failures = 0;
-        if (info().temperatures == 0) temper();
+        failures = stalls = 0;
+        if (!has_ladder_) temper();
         use_kernel(registered("tempering"));
         length = first_length();
       } else {
@@ -319,6 +339,8 @@ class Run {
   Progress& progress_;
   double wanted_ess_;
   Start start_;
+  bool has_ladder_ = false;  // whether the start has all temperatures from the prior on
+  bool bent_ = false;        // whether its points are of more pieces than a posterior has modes
   Chains chains_;
   const KernelEntry* entry_ = nullptr;
   std::unique_ptr<Kernel> kernel_;  // made by it

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "catena/core/check.h"
 
@@ -47,6 +48,12 @@ double log_prior(std::span<const double> z) { return -0.5 * std::inner_product(z
 
 void TemperedTarget::log_density(ConstMatrixView z, std::span<double> out) const {
   target_.log_density(z, out);
+  if (base_ != nullptr && beta_ < 1) {
+    std::vector<double> base(z.rows);
+    base_->log_density(z, base);
+    for (std::size_t i = 0; i < z.rows; ++i) out[i] = beta_ * out[i] + (1 - beta_) * base[i];
+    return;
+  }
   for (std::size_t i = 0; i < z.rows; ++i) out[i] = beta_ * out[i] + (1 - beta_) * log_prior(z.row(i));
 }
 

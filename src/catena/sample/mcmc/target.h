@@ -59,22 +59,25 @@ class PointTarget final : public Target {
 /// log N(z; 0, I) up to its constant: the prior in z-space.
 double log_prior(std::span<const double> z);
 
-/// prior^(1−β) × target^β: the bridge from the prior to the target, 0 < β ≤ 1.
+/// base^(1−β) × target^β: the bridge from the prior, or from another base, to the target, 0 < β ≤ 1.
 class TemperedTarget final : public Target {
  public:
-  TemperedTarget(const Target& target, double beta) : target_(target), beta_(beta) {}
+  /// `base` null: the prior. Without gradient for another one.
+  TemperedTarget(const Target& target, double beta, const Target* base = nullptr)
+      : target_(target), beta_(beta), base_(base) {}
 
   double beta() const { return beta_; }
   void set_beta(double beta) { beta_ = beta; }
 
   std::size_t dimension() const override { return target_.dimension(); }
-  bool has_gradient() const override { return target_.has_gradient(); }
+  bool has_gradient() const override { return target_.has_gradient() && base_ == nullptr; }
   void log_density(ConstMatrixView z, std::span<double> out) const override;
   void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
 
  private:
   const Target& target_;
   double beta_;
+  const Target* base_;
 };
 
 /// What was asked of a target.

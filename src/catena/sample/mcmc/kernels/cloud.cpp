@@ -12,8 +12,6 @@ namespace catena::sample {
 
 namespace {
 
-constexpr std::size_t most_modes = 32;  // a ring or another bent shape takes some dozen pieces, too
-
 class Cloud final : public Kernel {
  public:
   explicit Cloud(const KernelContext& context)
@@ -25,9 +23,9 @@ class Cloud final : public Kernel {
   void learn(ConstMatrixView points) override {
     if (start_.rows() == 0) {
       start_ = joined(points, {});
-      proposals_.emplace(start_, most_modes);
+      proposals_.emplace(start_, most_pieces);
     } else {
-      proposals_.emplace(joined(points, start_), most_modes);
+      proposals_.emplace(joined(points, start_), most_pieces);
     }
   }
 

@@ -21,6 +21,9 @@ inline constexpr double best_walk_scale = 2.38;
 /// A cloud of at most this many points is as good as a larger one.
 inline constexpr std::size_t largest_cloud = 4096;
 
+/// A ring or another bent shape takes some dozen components.
+inline constexpr std::size_t most_pieces = 32;
+
 /// The cloud is seen as a mixture g = Σ_j w_j t(μ_j, L_j L_jᵀ) of at most `most_modes` multivariate t (modes.h).
 ///
 /// Steps within a mode choose it by what they are at: j with probability r_j(θ) = w_j t_j(θ)/g(θ), then a step that is
