@@ -14,12 +14,13 @@ namespace {
 
 using States = std::vector<std::size_t>;
 
-/// A trial is a Gaussian of these sizes: 1.5 % of the steps of a search by default (decay_search.h), each a third as
-/// long.
+/// A trial is a Gaussian of these sizes, and takes half a second where the search that follows takes a hundred.
 constexpr int trial_steps = 1000, trial_width = 32, trial_layers = 2, trial_terms = 16;
+/// Trials of one choice: where transitions have hardly any noise (sir), two of them differ by a tenth of a nat.
+constexpr std::size_t repeats = 3;
 constexpr double trial_decay = 0.5;
-/// Increments of x are kept unless others are better by this much (nats per transition): what the loss of two trials of
-/// one thing may differ by.
+/// Increments of x are kept unless others, in the worst of their trials, are better than these in the best of theirs by
+/// this much (nats per transition).
 constexpr double worth_logarithms = 0.01;
 /// Beyond so many states they are tried all together only.
 constexpr std::size_t most_single_trials = 4;
@@ -50,9 +51,28 @@ class Trials {
   Trials(const model::DensityModelSettings& settings, const MethodContext& context, std::string_view method)
       : settings_(settings), context_(context), method_(method) {}
 
+  /// The least loss of increments of x.
+  double least_of_increments() {
+    double least = loss({});
+    while (trials_of({}) < repeats) least = std::min(least, loss({}));
+    return least;
+  }
+
+  /// The largest loss with the logarithms of these states; or the first that is not below the bound.
+  double largest_of(const States& states, double bound) {
+    double largest = loss(states);
+    while (largest < bound && trials_of(states) < repeats) largest = std::max(largest, loss(states));
+    return largest;
+  }
+
+  nlohmann::json notes = nlohmann::json::object();
+
+ private:
+  std::string names(const States& states) const { return names_of(states, context_.data.state_names()); }
+  std::size_t trials_of(const States& states) const { return notes[names(states)].size(); }
+
+  /// Of one more trial.
   double loss(const States& states) {
-    const std::string names = names_of(states, context_.data.state_names());
-    if (notes.contains(names)) return notes[names];
     TrainingData& data = context_.data;
     data.see_logarithms(states);
     const model::DensityInputSettings inputs = choose_inputs(settings_.inputs, data);
@@ -66,16 +86,14 @@ class Trials {
     LoopSettings loop = with_decay(context_.loop, trial_decay, data.training_size());
     loop.steps = loop.steps == 0 ? trial_steps : std::min(loop.steps, trial_steps);
     model::TrainedModel scratch = empty_model(method_, context_, to_json(settings_));
-    const std::string network = fmt::format("trial-log-{}", names);
+    nlohmann::json& found = notes[names(states)];
+    const std::string network = fmt::format("trial-{}-log-{}", found.size() + 1, names(states));
     train_networks(scratch, {{network, objective, loop}}, context_);
     const double value = scratch.network(network).held_out_loss - mean_log_jacobian(map, data);
-    notes[names] = value;
+    found.push_back(value);
     return value;
   }
 
-  nlohmann::json notes = nlohmann::json::object();
-
- private:
   /// Over the held-out rows: what turns the trial's loss into one of a density of x^(t+1).
   static double mean_log_jacobian(const model::DensityMap& map, const TrainingData& data) {
     const std::size_t rows = data.held_out_size(), first = data.first_held_out(0);
@@ -97,21 +115,20 @@ class Trials {
 
 /// None, all, each alone, those that are better alone: the best of these.
 States best_of(const States& all, Trials& trials) {
-  States best;
-  double least = trials.loss({}) - worth_logarithms;
-  const double alone_is_better = least;
-  const auto consider = [&](const States& states) {
-    const double loss = trials.loss(states);
+  const double bound = trials.least_of_increments() - worth_logarithms;
+  States best, good;
+  double least = bound;
+  const auto is_better = [&](const States& states) {
+    const double loss = trials.largest_of(states, bound);
     if (loss < least) best = states, least = loss;
-    return loss;
+    return loss < bound;
   };
-  consider(all);
+  is_better(all);
   if (all.size() == 1 || all.size() > most_single_trials) return best;
-  States good;
   for (const std::size_t state : all) {
-    if (consider({state}) < alone_is_better) good.push_back(state);
+    if (is_better({state})) good.push_back(state);
   }
-  if (!good.empty()) consider(good);
+  if (good.size() > 1 && good.size() < all.size()) is_better(good);
   return best;
 }
 

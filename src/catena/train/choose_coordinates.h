@@ -4,7 +4,7 @@
 ///
 ///   log q(x^(t+1) | x^t, z) = log q(v | x^t, z) − log scale − log x^(t+1),   v = (log x^(t+1) − log x^t)/scale,
 ///
-/// so that the held-out loss decides: that of small Gaussians, each trained for a moment.
+/// so that the held-out loss decides: that of small Gaussians, each trained for a moment, three times.
 #pragma once
 
 #include "catena/model/density/density_model.h"
