@@ -170,7 +170,7 @@ TEST(SeriesLikelihood, OfASeparableDensityIsThatOfItsNetwork) {
         if (!a.empty()) put(graph.inputs.atom, a), put(graph.inputs.keep, keep);
         workspace.forward(model::flat_weights(graph.graph, density.weights(), "test"), 1);
         const double kept = keep[0] + keep[1];
-        expected += density.map.log_jacobian(keep) - 0.5 * kept * std::log(2 * std::numbers::pi) -
+        expected += density.map.log_jacobian(c.data(), keep) - 0.5 * kept * std::log(2 * std::numbers::pi) -
                     static_cast<double>(workspace.value(graph.loss, 1)(0, 0));
       }
       EXPECT_NEAR(all[k], expected, 1e-5 * (1 + std::abs(expected))) << atoms;

@@ -67,6 +67,35 @@ TEST(Features, OfALongerRecordAreTheLatestStateAndDifferences) {
   EXPECT_EQ(Features::from_json("test", features.to_json()).shape(), features.shape());
 }
 
+/// log x stands in place of x, before and after, and x itself is known beside it.
+TEST(Features, SeeLogarithms) {
+  simulate::TransitionSet set = train::two_state_set(3);
+  for (std::size_t r = 0; r < 3; ++r) {
+    const auto v = static_cast<double>(r);
+    set.x(r, 0) = v, set.x_next(r, 0) = 3 * v;
+    set.x(r, 1) = std::exp(v), set.x_next(r, 1) = std::exp(5 * v);
+  }
+  const Features features(set, {1});
+  EXPECT_FALSE(features.logarithmic(0) || features.logarithmic(2));
+  EXPECT_TRUE(features.logarithmic(1) && features.logarithmic(3));
+  const std::vector<double> slopes{1, 1, 2, 4};  // of each feature in v
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(features.all()[i].high, 2 * slopes[i], 1e-12);
+  EXPECT_EQ(&features.plain(0), &features.all()[0]);
+  EXPECT_NEAR(features.plain(1).high, std::exp(2), 1e-12);
+
+  const Features back = Features::from_json("test", features.to_json());
+  EXPECT_EQ(back.logarithmic(), features.logarithmic());
+  EXPECT_EQ(back.plain(1).mean, features.plain(1).mean);
+  nlohmann::json wrong = features.to_json();
+  wrong["logarithmic"]["of"] = {2};
+  EXPECT_THROW(Features::from_json("test", wrong), FileError);
+  wrong["logarithmic"] = {{"of", {1}}};
+  EXPECT_THROW(Features::from_json("test", wrong), FileError);
+
+  EXPECT_NO_THROW(features.check_positive("test", {"a", "b"}, std::vector<double>{-1, 1}));
+  EXPECT_THROW(features.check_positive("test", {"a", "b"}, std::vector<double>{1, 0}), InputError);
+}
+
 TEST(Features, SurviveJson) {
   const Features features(train::transitions_of("gaussian_rw", 100, {{"dim", 2}}));
   const Features back = Features::from_json("test", features.to_json());

@@ -125,6 +125,23 @@ TEST(TargetProposal, AddsNoiseButNotBelowZeroWhereStatesAreNonNegative) {
   EXPECT_NEAR(square, 0.04, 4.5 * 0.04 * std::sqrt(2.0 / draws));
 }
 
+TEST(TargetProposal, DrawsPositiveStatesAroundPositiveOnes) {
+  const Model model = walk_model(2);
+  Matrix series(2, 2);
+  std::ranges::fill(series.values(), 0.1);
+  const auto smallest = [&] {
+    StateLanes x(2, 1000);
+    Stream stream = Streams(6).stream("target");
+    make(model, {{"proposal", "target"}, {"noise", 0.2}}, {series})->draw(stream, x, nullptr);
+    double least = x(0, 0);
+    for (std::size_t l = 0; l < 1000; ++l) least = std::min({least, x(0, l), x(1, l)});
+    return least;
+  };
+  EXPECT_GT(smallest(), 0);
+  series(1, 1) = -0.1;
+  EXPECT_LT(smallest(), 0);
+}
+
 /// A pool of 0, 1, 2, 3 has the variance 5/4 and the quartiles 1 and 3; noise adds (ρ 2/1.349)² e^(2κ²) in these units.
 TEST(TargetProposal, HasNoiseInThePoolsOwnUnits) {
   const Model model = walk_model(2);

@@ -46,8 +46,8 @@ TEST(DensityInputs, FindAStateThatIsClippedAtZero) {
     EXPECT_EQ(keep[1], 1.0F);
     // v has no mean taken off: it turns back into the next state.
     std::vector<double> next(2);
-    map.next_state(c.data(), std::vector<double>(v.begin(), v.end()), std::vector<double>(keep.begin(), keep.end()),
-                   next);
+    map.next_state(set.x.row(r), c.data(), std::vector<double>(v.begin(), v.end()),
+                   std::vector<double>(keep.begin(), keep.end()), next);
     EXPECT_NEAR(next[0], set.x_next(r, 0), 1e-5);
     EXPECT_NEAR(next[1], set.x_next(r, 1), 1e-5);
   }
@@ -69,7 +69,7 @@ TEST(DensityInputs, DequantiseIntegers) {
   data.features().apply(set.record(0), c);
   map.increment(c.data(), {}, v, {}, {});
   std::vector<double> next(2);
-  map.next_state(c.data(), std::vector<double>(v.begin(), v.end()), std::vector<double>{1, 1}, next);
+  map.next_state(set.x.row(0), c.data(), std::vector<double>(v.begin(), v.end()), std::vector<double>{1, 1}, next);
   EXPECT_EQ(next[0], set.x_next(0, 0));
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "train/train_cases.h"
+#include "train/positive_walks.h"
 
 namespace catena::train::data_test {
 namespace {
@@ -56,6 +56,46 @@ TEST(TrainingData, ReadsAFileInWindowsThatCoverIt) {
   EXPECT_EQ(row, 4500U);
   ASSERT_EQ(data.held_out().size(), 500U);
   EXPECT_EQ(data.held_out().z_of(499)[0], static_cast<float>(all.z(4999, 0)));
+  std::filesystem::remove(path);
+}
+
+/// A file in windows sees what the same set in memory does; features come from the first window alone.
+TEST(TrainingData, SeesLogarithmsOfPositiveStates) {
+  const auto path = std::filesystem::path(::testing::TempDir()) / "positive.nc";
+  const simulate::TransitionSet set = testing::one_multiplies_one_adds(3000);
+  simulate::write_transitions(path, set);
+  TrainingData memory(set, {}), file(path, {.window_rows = 1024});
+  EXPECT_EQ(memory.positive_states(), (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(file.positive_states(), memory.positive_states());
+  const TrainingData before(set, {});
+  for (TrainingData* data : {&memory, &file}) {
+    data->see_logarithms({0});
+    const model::Features& features = data->features();
+    std::vector<float> c(features.size());
+    features.apply(set.record(1500), c);
+    const bool whole = data == &memory;
+    const Examples& examples = data->window(whole ? 0 : 1);
+    EXPECT_EQ(std::vector<float>(examples.c_of(whole ? 1500 : 476), examples.c_of(whole ? 1501 : 477)), c);
+    if (whole) {
+      EXPECT_EQ(features.plain(0).low, before.features().all()[0].low);
+    }
+    features.apply(set.record(2999), c);
+    const Examples& held_out = data->held_out();
+    EXPECT_EQ(held_out.c_of(held_out.size() - 1)[2], c[2]);
+    data->see_logarithms({});
+    EXPECT_TRUE(data->features().logarithmic().empty());
+  }
+  EXPECT_EQ(memory.window(0).c, before.window(0).c);
+  std::filesystem::remove(path);
+}
+
+/// One window and what is held out are more than a window.
+TEST(TrainingData, ReadsAFileThatIsALittleLargerThanAWindow) {
+  const auto path = std::filesystem::path(::testing::TempDir()) / "larger.nc";
+  simulate::write_transitions(path, testing::one_multiplies_one_adds(1050));
+  const TrainingData data(path, {.held_out = 0.1, .window_rows = 1024});
+  ASSERT_EQ(data.windows(), 1U);
+  EXPECT_EQ(data.held_out().size(), 1050U);
   std::filesystem::remove(path);
 }
 

@@ -15,7 +15,7 @@ class Records {
   const simulate::RecordShape& shape() const { return model_.features.shape(); }
 
   /// The record whose first target is row `first` of the path.
-  void add(const simulate::Path& path, std::size_t first) {
+  void add(std::string_view function, const simulate::Path& path, std::size_t first) {
     const std::size_t n = shape().states, at = c_.size();
     std::vector<double> x, x_next;
     for (std::size_t j = 1; j <= shape().order; ++j) {
@@ -25,6 +25,8 @@ class Records {
       x_next.insert(x_next.end(), path.states.row(first + j).begin(), path.states.row(first + j).end());
     }
     CATENA_ASSERT(x.size() == shape().order * n && x_next.size() == shape().block * n);
+    model_.features.check_positive(function, model_.state_names, x);
+    model_.features.check_positive(function, model_.state_names, x_next);
     simulate::RecordView record{x, x_next};
     if (first > 0) {
       record.time = path.times[first - 1];
@@ -158,18 +160,18 @@ ObservedSeries observed_series(std::string_view function, const model::TrainedMo
     if (shape.initial()) {
       check::that(path.from_start && rows == shape.block, function, "the number of rows of the series", rows,
                   fmt::format("{}: the model knows initial states alone", shape.block));
-      records.add(path, 0);
+      records.add(function, path, 0);
       continue;
     }
-    if (initial != nullptr && path.from_start && rows >= shape.order) initial->add(path, 0);
+    if (initial != nullptr && path.from_start && rows >= shape.order) initial->add(function, path, 0);
     std::size_t first = shape.order;
-    for (; first + shape.block <= rows; first += shape.block) records.add(path, first);
+    for (; first + shape.block <= rows; first += shape.block) records.add(function, path, first);
     if (first >= rows) continue;
     check::that(single != nullptr, function, "the number of transitions of the series", rows - shape.order,
                 fmt::format("a multiple of {}, the transitions of a block, unless a model of single transitions is "
                             "given beside that of blocks",
                             shape.block));
-    for (; first < rows; ++first) single->add(path, first);
+    for (; first < rows; ++first) single->add(function, path, first);
   }
   ObservedSeries observed = std::move(records).finish();
   check::at_least(function, "the number of transitions of the series", observed.transitions(), std::size_t{1});

@@ -7,12 +7,17 @@
 ///
 /// An initial state has no condition, its target begins with x⁰ itself, and one constant stands where others have
 /// theirs.
+///
+/// A state that is positive throughout may be seen by its logarithm: log x stands in place of x in all of these, so
+/// that its target is log x^(t+1) − log x^t. Where noise multiplies, that is what is simple
+/// (train/choose_coordinates.h).
 #pragma once
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catena/core/array.h"
@@ -30,8 +35,8 @@ struct Feature {
 class Features {
  public:
   Features() = default;
-  /// Learned from training records.
-  explicit Features(const simulate::TransitionSet& set);
+  /// Learned from training records; these states, which must be positive in all of them, are seen by their logarithms.
+  explicit Features(const simulate::TransitionSet& set, std::vector<std::size_t> logarithmic = {});
 
   const simulate::RecordShape& shape() const { return shape_; }
   std::size_t states() const { return shape_.states; }  ///< n
@@ -45,16 +50,29 @@ class Features {
   /// The feature of Δ; only if uses_step(). Its range is that of log Δ.
   const Feature& step() const { return all_[condition() + target() + (shape_.time ? 1 : 0)]; }
 
+  /// The states that are seen by their logarithms, in ascending order; whether the i-th state is, or coordinate i of
+  /// the condition or of the target.
+  const std::vector<std::size_t>& logarithmic() const { return logarithmic_; }
+  bool logarithmic(std::size_t i) const;
+  /// State i before the record, x^t itself, as training has seen it: the feature of its place in c, unless c has log x.
+  const Feature& plain(std::size_t i) const;
+
   /// All coordinates of c but the target's: what is known before the record happens.
   std::size_t known() const { return size() - target(); }
   /// The place in c of the i-th of them.
   std::size_t known(std::size_t i) const { return i < condition() ? i : i + target(); }
 
-  /// c of one record; time and step count only if the features use them.
+  /// c of one record; time and step count only if the features use them. What is seen by its logarithm must be positive
+  /// (check_positive).
   void apply(const simulate::RecordView& record, std::span<float> c) const;
 
   /// How far outside the training range the record lies, in standard deviations of the worst coordinate; 0 inside.
   double excess(const simulate::RecordView& record) const;
+
+  /// Throws InputError, whose sentence begins with `function`, if one of these states is seen by its logarithm and not
+  /// positive: n numbers, or several times n.
+  void check_positive(std::string_view function, const std::vector<std::string>& names,
+                      std::span<const double> states) const;
 
   nlohmann::json to_json() const;
   static Features from_json(const std::string& source, const nlohmann::json& json);
@@ -65,6 +83,8 @@ class Features {
 
   simulate::RecordShape shape_;
   std::vector<Feature> all_;
+  std::vector<std::size_t> logarithmic_;
+  std::vector<Feature> plain_;  // of x^t itself, for the logarithmic states
 };
 
 }  // namespace catena::model

@@ -12,7 +12,9 @@
 namespace catena::model {
 namespace {
 
-constexpr int model_version = 1;
+/// Files of models that see states by their logarithms are of version 2, so that a program which does not know of that
+/// refuses them. All others stay as they were.
+constexpr int first_version = 1, logarithms_version = 2;
 
 /// JSON has no NaN: a loss that was not finite is null.
 nlohmann::json numbers(const std::vector<double>& values) {
@@ -74,7 +76,7 @@ namespace {
 files::TensorFile file_of(const TrainedModel& model) {
   files::TensorFile file;
   file.metadata = {{"kind", "model"},
-                   {"model_version", model_version},
+                   {"model_version", model.features.logarithmic().empty() ? first_version : logarithms_version},
                    {"catena_version", version()},
                    {"method", model.method},
                    {"settings", model.settings},
@@ -132,9 +134,10 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
   if (metadata.value("kind", nlohmann::json()) != "model") {
     throw FileError(fmt::format("{}: is no trained model of catena", source));
   }
-  if (metadata.value("model_version", nlohmann::json()) != model_version) {
-    throw FileError(
-        fmt::format("{}: is of another model version than {}, which this catena reads", source, model_version));
+  const nlohmann::json number = metadata.value("model_version", nlohmann::json());
+  if (number != first_version && number != logarithms_version) {
+    throw FileError(fmt::format("{}: is of another model version than {} and {}, which this catena reads", source,
+                                first_version, logarithms_version));
   }
   TrainedModel model;
   model.source = source;

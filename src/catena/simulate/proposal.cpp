@@ -63,7 +63,7 @@ void StatePool::draw(Stream& stream, StateBlock state, double* time) const {
     for (std::size_t i = 0; i < state.features; ++i) {
       const double kept = states_(chosen, i);
       const double moved = kept + scale * deviations_[i] * state(i, l);
-      state(i, l) = non_negative_ && moved < 0 ? kept : moved;
+      state(i, l) = non_negative_ && (moved < 0 || (moved == 0 && kept > 0)) ? kept : moved;
     }
     if (time != nullptr) time[l] = times_[chosen];
   }
@@ -101,9 +101,13 @@ StatePool pool_states(std::string_view function, std::span<const SeriesView> ser
     }
   }
   check::at_least(function, "the number of finite states to propose", times.size(), std::size_t{1});
+  // Where all pooled states are positive, so are the drawn ones: what is no population, price or concentration would
+  // only teach networks what never happens.
+  PoolNoise around = noise;
+  around.non_negative = noise.non_negative || std::ranges::all_of(values, [](double x) { return x > 0; });
   Matrix pool(times.size(), order * states);
   std::ranges::copy(values, pool.values().begin());
-  return StatePool(std::move(pool), std::move(times), noise);
+  return StatePool(std::move(pool), std::move(times), around);
 }
 
 }  // namespace catena::simulate

@@ -16,6 +16,13 @@ std::string joined(const std::vector<std::string>& parts) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ","));
 }
 
+/// Coordinate i of the target, from its increments in single precision.
+std::vector<double> rounded_values(const model::Features& features, const Examples& examples, std::size_t i) {
+  std::vector<double> values(examples.size());
+  for (std::size_t r = 0; r < values.size(); ++r) values[r] = model::next_of(features, examples.c_of(r), i);
+  return values;
+}
+
 /// A value that more than a share of the sorted ones have in common: the most frequent one.
 std::optional<double> find_atom(const std::vector<double>& sorted, double tolerance) {
   const auto least =
@@ -40,20 +47,23 @@ model::DensityInputSettings choose_inputs(const model::DensityInputSettings& set
   model::DensityInputSettings result = settings;
   const model::Features& features = data.features();
   const Examples& examples = data.window(0);
+  const std::vector<std::size_t> positive = data.positive_states();
   std::vector<std::string> logarithms, atoms, integers;
   const std::vector<std::string> names = model::target_names(features, data.state_names());
   for (std::size_t i = 0; i < std::min(features.states(), features.condition()); ++i) {
-    if (features.all()[i].low >= 0 && features.all()[i].high > 0) logarithms.push_back(names[i]);
+    if (features.plain(i).low >= 0 && features.plain(i).high > 0) logarithms.push_back(names[i]);
   }
   for (std::size_t i = 0; i < features.target(); ++i) {
-    std::vector<double> next(examples.size());
-    for (std::size_t r = 0; r < next.size(); ++r) next[r] = model::next_of(features, examples.c_of(r), i);
+    if (features.logarithmic(i)) continue;  // neither (choose_coordinates.h)
+    // Positive states may be of any size: what single precision calls one value need not be one.
+    const bool exact = std::ranges::find(positive, i % features.states()) != positive.end();
+    std::vector<double> next = exact ? data.next_values(i) : rounded_values(features, examples, i);
     if (std::ranges::all_of(next, [](double x) { return std::abs(x - std::round(x)) < integer_rounding; })) {
       integers.push_back(names[i]);
       continue;
     }
     std::ranges::sort(next);
-    if (const auto atom = find_atom(next, model::atom_tolerance(features, i))) {
+    if (const auto atom = find_atom(next, exact ? 0 : model::atom_tolerance(features, i))) {
       atoms.push_back(fmt::format("{}={}", names[i], *atom));
     }
   }

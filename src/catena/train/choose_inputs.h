@@ -6,7 +6,7 @@
 
 namespace catena::train {
 
-/// Replaces every auto.
+/// Replaces every auto but that of log_increments, which the data must see already (choose_coordinates.h).
 model::DensityInputSettings choose_inputs(const model::DensityInputSettings& settings, const TrainingData& data);
 
 }  // namespace catena::train

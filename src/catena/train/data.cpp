@@ -44,24 +44,30 @@ void TrainingData::set_up(const simulate::TransitionSet& first, std::size_t rows
   window_rows_ = std::min(split.window_rows, training_size());
 }
 
-TrainingData::TrainingData(const simulate::TransitionSet& set, const Split& split) {
+TrainingData::TrainingData(simulate::TransitionSet set, const Split& split) {
   set_up(set, set.size(), split);
   window_rows_ = training_size();
-  current_ = Examples(set, features_, 0, set.size());
+  read_first_window(set);
+  set_ = std::make_shared<const simulate::TransitionSet>(std::move(set));
 }
 
 TrainingData::TrainingData(const std::filesystem::path& path, const Split& split)
     : file_(std::make_unique<simulate::TransitionFile>(path)) {
   const std::size_t rows = file_->size();
-  const simulate::TransitionSet first = file_->read(0, std::min(rows, split.window_rows));
+  simulate::TransitionSet first = file_->read(0, std::min(rows, split.window_rows));
   set_up(first, rows, split);
-  if (rows <= split.window_rows) {
-    window_rows_ = training_size();
-    current_ = Examples(first, features_, 0, rows);
+  if (windows() == 1 && first.size() < rows) first = file_->read(0, rows);  // a window, and what is held out beside it
+  read_first_window(first);
+}
+
+void TrainingData::read_first_window(const simulate::TransitionSet& first) {
+  current_window_ = 0;
+  if (windows() == 1) {
+    current_ = Examples(first, features_, 0, rows_);
     return;
   }
   current_ = Examples(first, features_, 0, training_rows(0, 0).count);
-  const simulate::TransitionSet last = file_->read(training_size(), rows);
+  const simulate::TransitionSet last = file_->read(training_size(), rows_);
   check_set(last);
   held_out_ = Examples(last, features_, 0, last.size());
 }
@@ -87,6 +93,48 @@ const Examples& TrainingData::window(std::size_t window) const {
     current_window_ = window;
   }
   return current_;
+}
+
+template <class Visit>
+void TrainingData::for_all_rows(const Visit& visit) const {
+  if (set_) return visit(*set_);
+  for (std::size_t begin = 0; begin < rows_; begin += window_rows_) {
+    visit(file_->read(begin, std::min(rows_, begin + window_rows_)));
+  }
+}
+
+std::vector<std::size_t> TrainingData::positive_states() const {
+  const std::size_t n = features_.states();
+  std::vector<bool> positive(n, true);
+  for_all_rows([&](const simulate::TransitionSet& set) {
+    for (std::size_t r = 0; r < set.size(); ++r) {
+      for (std::size_t i = 0; i < features_.condition(); ++i) positive[i % n] = positive[i % n] && set.x(r, i) > 0;
+      for (std::size_t i = 0; i < features_.target(); ++i) positive[i % n] = positive[i % n] && set.x_next(r, i) > 0;
+    }
+  });
+  std::vector<std::size_t> states;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (positive[i]) states.push_back(i);
+  }
+  return states;
+}
+
+std::vector<double> TrainingData::next_values(std::size_t i) const {
+  std::vector<double> values;
+  for_all_rows([&](const simulate::TransitionSet& set) {
+    for (std::size_t r = 0; r < set.size(); ++r) values.push_back(set.x_next(r, i));
+  });
+  return values;
+}
+
+void TrainingData::see_logarithms(const std::vector<std::size_t>& states) {
+  CATENA_ASSERT(!whitening_);
+  if (features_.logarithmic() == states) return;
+  const auto see = [&](const simulate::TransitionSet& first) {
+    features_ = model::Features(first, states);
+    read_first_window(first);
+  };
+  set_ ? see(*set_) : see(file_->read(0, windows() == 1 ? rows_ : window_rows_));
 }
 
 void TrainingData::whiten(std::shared_ptr<const model::Whitening> whitening) {

@@ -48,7 +48,7 @@ struct RowRange {
 /// set that does not fit into memory has one fold only.
 class TrainingData {
  public:
-  TrainingData(const simulate::TransitionSet& set, const Split& split);
+  TrainingData(simulate::TransitionSet set, const Split& split);
   TrainingData(const std::filesystem::path& path, const Split& split);
 
   const prior::Prior& prior() const { return prior_; }
@@ -70,21 +70,33 @@ class TrainingData {
   const Examples& held_out() const { return windows() == 1 ? current_ : held_out_; }
   std::size_t first_held_out(std::size_t fold) const;
 
+  /// States that are positive in every row, before and after.
+  std::vector<std::size_t> positive_states() const;
+  /// Coordinate i of the target as the simulator has made it, for every row: examples have it in single precision.
+  std::vector<double> next_values(std::size_t i) const;
+  /// From now on these states are seen by their logarithms (features.h), and no others. Before whitening.
+  void see_logarithms(const std::vector<std::size_t>& states);
+
   /// From now on the increments of all examples are whitened (whitening.h). Once.
   void whiten(std::shared_ptr<const model::Whitening> whitening);
 
  private:
   void set_up(const simulate::TransitionSet& first, std::size_t rows, const Split& split);
+  void read_first_window(const simulate::TransitionSet& first);
+  /// Calls visit(set) for all rows, as they are in memory or window by window.
+  template <class Visit>
+  void for_all_rows(const Visit& visit) const;
 
   prior::Prior prior_;
   std::vector<std::string> state_names_;
   nlohmann::json provenance_;
   model::Features features_;
   std::size_t rows_ = 0, held_out_rows_ = 0, window_rows_ = 0;
-  std::unique_ptr<simulate::TransitionFile> file_;     // none if everything is in memory
-  std::shared_ptr<const model::Whitening> whitening_;  // none: increments are standardised alone
-  Examples held_out_;                                  // apart if there are several windows
-  mutable Examples current_;                           // all rows if there is one window
+  std::shared_ptr<const simulate::TransitionSet> set_;  // as it was given; none if it comes from a file
+  std::unique_ptr<simulate::TransitionFile> file_;      // none if it was given
+  std::shared_ptr<const model::Whitening> whitening_;   // none: increments are standardised alone
+  Examples held_out_;                                   // apart if there are several windows
+  mutable Examples current_;                            // all rows if there is one window
   mutable std::size_t current_window_ = 0;
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "catena/train/choose_inputs.h"
+#include "catena/train/choose_coordinates.h"
 #include "catena/train/decay_search.h"
 #include "catena/train/objectives/density.h"
 #include "catena/train/objectives/local_gaussian.h"
@@ -19,8 +19,10 @@ constexpr double smallest_blur = 0.003, largest_blur = 5;
 
 model::TrainedModel train_fnbe(const MethodContext& context) {
   auto settings = from_json<FnbeSettings>("train", context.settings);
-  settings.inputs = choose_inputs(settings.inputs, context.data);
+  const Coordinates coordinates = choose_coordinates(settings, context, "fnbe");
+  settings.inputs = coordinates.inputs;
   model::TrainedModel model = empty_model("fnbe", context, to_json(settings));
+  if (!coordinates.notes.is_null()) model.notes["log_increments"] = coordinates.notes;
   const diffusion::Schedule& schedule = diffusion::schedules().at("train", settings.schedule).schedule;
   const BlurLevels blur{smallest_blur, std::min(largest_blur, schedule.eta(1))};
   LoopSettings loop = context.loop;

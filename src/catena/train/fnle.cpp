@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "catena/core/check.h"
-#include "catena/train/choose_inputs.h"
+#include "catena/train/choose_coordinates.h"
 #include "catena/train/decay_search.h"
 #include "catena/train/objectives/density.h"
 
@@ -22,8 +22,10 @@ int fnle_steps(std::size_t transitions) {
 
 model::TrainedModel train_fnle(const MethodContext& context) {
   auto settings = from_json<FnleSettings>("train", context.settings);
-  settings.inputs = choose_inputs(settings.inputs, context.data);
+  const Coordinates coordinates = choose_coordinates(settings, context, "fnle");
+  settings.inputs = coordinates.inputs;
   model::TrainedModel model = empty_model("fnle", context, to_json(settings));
+  if (!coordinates.notes.is_null()) model.notes["log_increments"] = coordinates.notes;
   LoopSettings loop = context.loop;
   if (loop.steps == 0) loop.steps = fnle_steps(context.data.training_size());
   const DecaySearch search = density_search(settings.density, settings.inputs, settings.decay, loop, context.data);

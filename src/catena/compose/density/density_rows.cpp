@@ -19,6 +19,7 @@ DensityRows density_rows(const model::DensityMap& map, const model::DensityShape
     std::ranges::copy(v, rows.v.row(t).begin());
     std::ranges::copy(atom, rows.atom.row(t).begin());
     std::ranges::copy(keep, rows.keep.row(t).begin());
+    rows.log_jacobian.push_back(map.log_jacobian(c.data(), keep));
   }
   return rows;
 }

@@ -1,6 +1,8 @@
 /// What the networks of densities and ratios see of a series: a row for each transition.
 #pragma once
 
+#include <vector>
+
 #include "catena/compose/observed_series.h"
 #include "catena/core/array.h"
 #include "catena/model/density/inputs.h"
@@ -11,7 +13,8 @@ namespace catena::compose {
 /// Of a density (model/density/inputs.h).
 struct DensityRows {
   Matrix state, v;
-  Matrix atom, keep;  // without columns where no coordinate has an atom
+  Matrix atom, keep;                      // without columns where no coordinate has an atom
+  std::vector<double> log_jacobian = {};  // what turns densities of v into those of x^(t+1)
 };
 
 /// What a ratio's network sees of it: s and T(u) (model/ratio/inputs.h).

@@ -24,6 +24,8 @@ Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatri
   check::that(features.shape().plain(), "draw_transitions", "the model", "one of longer records",
               "of single transitions");
   if (features.uses_time()) check::equal("draw_transitions", "the number of times", times.size(), z.rows);
+  for (std::size_t r = 0; r < x.rows; ++r)
+    features.check_positive("draw_transitions", model.model->state_names, x.row(r));
   const std::size_t rows = z.rows, atoms = model.shape.atoms;
   Matrix state(rows, model.shape.state_inputs), atom(rows, atoms), keep(rows, x.cols), v(rows, x.cols);
   std::vector<std::vector<float>> c(rows, std::vector<float>(features.size()));
@@ -53,7 +55,8 @@ Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatri
       .draw(model.settings.density, model.shape, model.weights(), model.model->source, {z, state, atom, keep},
             streams.stream("increments"), v);
   Matrix next(rows, x.cols);
-  for (std::size_t r = 0; r < rows; ++r) model.map.next_state(c[r].data(), v.row(r), keep.row(r), next.row(r));
+  for (std::size_t r = 0; r < rows; ++r)
+    model.map.next_state(x.row(r), c[r].data(), v.row(r), keep.row(r), next.row(r));
   return next;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "catena/core/check.h"
@@ -48,13 +49,20 @@ std::size_t polynomials(std::size_t n) { return n <= most_polynomial_states ? n 
 
 }  // namespace
 
+std::vector<std::size_t> states_in(const std::string& text, const std::vector<std::string>& names,
+                                   std::string_view setting) {
+  std::vector<std::size_t> states;
+  for (const std::string& name : names_in(text)) states.push_back(index_of(names, name, setting));
+  return states;
+}
+
 double next_of(const Features& features, const float* c, std::size_t i) {
   double sum = 0;
   sum_up_to(features, i, [&](std::size_t at) {
     const Feature& part = features.all()[at];
     sum += part.mean + part.scale * c[at];
   });
-  return sum;
+  return features.logarithmic(i) ? std::exp(sum) : sum;
 }
 
 double atom_tolerance(const Features& features, std::size_t i) {
@@ -77,11 +85,11 @@ std::vector<std::string> target_names(const Features& features, const std::vecto
 DensityMap::DensityMap(const Features& features, const std::vector<std::string>& names,
                        const DensityInputSettings& settings, bool noise_at_atoms)
     : features_(features), noise_at_atoms_(noise_at_atoms) {
-  for (const std::string& name : names_in(settings.logarithms)) {
-    logarithms_.push_back(index_of(names, name, "logarithms"));
+  for (const std::size_t i : states_in(settings.logarithms, names, "logarithms")) {
+    if (!features.logarithmic(i)) logarithms_.push_back(i);  // of the others c has nothing else
   }
   const std::vector<std::string> targets = target_names(features, names);
-  for (const std::string& name : names_in(settings.integers)) integers_.push_back(index_of(targets, name, "integers"));
+  integers_ = states_in(settings.integers, targets, "integers");
   for (const std::string& part : names_in(settings.point_masses)) {
     const std::size_t equals = part.find('=');
     double value = 0;
@@ -91,17 +99,26 @@ DensityMap::DensityMap(const Features& features, const std::vector<std::string>&
     check::that(right, "train", "point_masses", part, "NAME=VALUE");
     atoms_.push_back({index_of(targets, part.substr(0, equals), "point_masses"), value});
   }
+  const auto refuse = [&](std::size_t i, std::string_view setting) {
+    check::that(!features.logarithmic(i), "train", setting, targets[i],
+                "a state whose increments are not those of its logarithm (log_increments)");
+  };
+  for (const std::size_t i : integers_) refuse(i, "integers");
+  for (const Atom& atom : atoms_) refuse(atom.state, "point_masses");
 }
 
 DensityShape DensityMap::shape(std::size_t parameters) const {
   return {.states = features_.target(),
-          .state_inputs = features_.known() + logarithms_.size() + polynomials(features_.condition()),
+          .state_inputs = features_.known() + beside() + logarithms_.size() + polynomials(features_.condition()),
           .parameters = parameters,
           .atoms = atoms_.size()};
 }
 
+std::size_t DensityMap::beside() const { return features_.condition() > 0 ? features_.logarithmic().size() : 0; }
+
 double DensityMap::x(const float* c, std::size_t i) const {
-  return features_.all()[i].mean + features_.all()[i].scale * c[i];
+  const double seen = features_.all()[i].mean + features_.all()[i].scale * c[i];
+  return i < features_.states() && features_.logarithmic(i) ? std::exp(seen) : seen;
 }
 double DensityMap::x_next(const float* c, std::size_t i) const { return next_of(features_, c, i); }
 
@@ -109,6 +126,10 @@ void DensityMap::state(const float* c, std::span<float> out) const {
   const std::size_t n = features_.condition();
   std::size_t at = 0;
   for (; at < features_.known(); ++at) out[at] = c[features_.known(at)];
+  for (std::size_t k = 0; k < beside(); ++k) {
+    const std::size_t i = features_.logarithmic()[k];
+    out[at++] = static_cast<float>((x(c, i) - features_.plain(i).mean) / features_.plain(i).scale);
+  }
   for (const std::size_t i : logarithms_) {
     const double relative = std::max(0.0, x(c, i)) / features_.all()[i].scale;
     out[at++] = static_cast<float>(std::log(relative + log_floor));
@@ -116,7 +137,7 @@ void DensityMap::state(const float* c, std::span<float> out) const {
   if (polynomials(n) == 0) return;
   double u[most_polynomial_states];
   for (std::size_t i = 0; i < n; ++i) {
-    const Feature& feature = features_.all()[i];
+    const Feature& feature = features_.plain(i);
     const double half = 0.5 * (feature.high - feature.low);
     u[i] = half > 0 ? (x(c, i) - feature.low) / half - 1 : 0;
   }
@@ -155,13 +176,16 @@ double DensityMap::atom_increment(const float* c, const Atom& atom) const {
   return (atom.value - x(c, atom.state)) / step.scale;
 }
 
-void DensityMap::next_state(const float* c, std::span<const double> v, std::span<const double> keep,
-                            std::span<double> x_next) const {
+void DensityMap::next_state(std::span<const double> before, const float* c, std::span<const double> v,
+                            std::span<const double> keep, std::span<double> x_next) const {
   CATENA_ASSERT(features_.shape().plain());
   const std::size_t n = features_.states();
   for (std::size_t i = 0; i < n; ++i) {
     const Feature& step = features_.all()[n + i];
-    x_next[i] = x(c, i) + step.scale * v[i];
+    // A population that dies out by factors never reaches 0.
+    x_next[i] = features_.logarithmic(i)
+                    ? std::max(std::numeric_limits<double>::min(), before[i] * std::exp(step.scale * v[i]))
+                    : x(c, i) + step.scale * v[i];
   }
   for (const std::size_t i : integers_) x_next[i] = std::floor(x_next[i]);
   for (const Atom& atom : atoms_) {
@@ -169,11 +193,15 @@ void DensityMap::next_state(const float* c, std::span<const double> v, std::span
   }
 }
 
-double DensityMap::log_jacobian(std::span<const float> keep) const {
+double DensityMap::log_jacobian(const float* c, std::span<const float> keep) const {
   const std::size_t n = features_.condition();
   double sum = 0;
   for (std::size_t i = 0; i < features_.target(); ++i) {
     if (keep.empty() || keep[i] != 0) sum -= std::log(features_.all()[n + i].scale);
+    if (features_.logarithmic(i))
+      sum_up_to(features_, i, [&](std::size_t at) {  // log x^(t+1)
+        sum -= features_.all()[at].mean + features_.all()[at].scale * c[at];
+      });
   }
   return sum;
 }

@@ -1,11 +1,13 @@
 /// What a density sees of a transition: from the features c (features.h) to the state's inputs, the increment v, and
 /// which coordinates of x^(t+1) sit at a point mass.
 ///
-/// - v = (x^(t+1) − x^t)/scale: no mean is taken off, so that v = 0 is "nothing happened" whatever the noise.
+/// - v = (x^(t+1) − x^t)/scale: no mean is taken off, so that v = 0 is "nothing happened" whatever the noise. Of a
+/// state
+///   that is seen by its logarithm, v = (log x^(t+1) − log x^t)/scale, and ∂v/∂x^(t+1) = 1/(scale x^(t+1)).
 /// - The state enters standardised and, for up to six coordinates, also as u_i u_j and u_i³ with u in [−1, 1] over the
 ///   training range: drifts are often polynomials.
 /// - A state that is never negative also enters as log(x/scale + 0.01): noise and drift that grow with the state are
-///   then simple functions.
+///   then simple functions. One that is seen by its logarithm enters as x, too.
 /// - A coordinate of x^(t+1) that takes one value in more than 0.1 % of the training set (a state clipped at 0) has an
 ///   atom there: the network gives its probability, and the density is that of the other coordinates.
 /// - A coordinate that is an integer throughout is dequantised: training adds u ~ U(0, 1) anew each time, and the
@@ -15,6 +17,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catena/core/random.h"
@@ -33,6 +36,8 @@ struct DensityInputSettings {
   std::string logarithms = "auto";
   std::string point_masses = "auto";
   std::string integers = "auto";
+  /// For the record: what a model's density sees is what its features say (features.h), also in files without this.
+  std::string log_increments = "auto";
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -41,6 +46,10 @@ struct DensityInputSettings {
     visit(c.point_masses, "point_masses", "point masses of the next state: auto, none or NAME=VALUE with commas",
           anything());
     visit(c.integers, "integers", "states that are whole numbers: auto, none or names with commas", anything());
+    visit(c.log_increments, "log_increments",
+          "states, positive throughout, whose logarithm's increments are learned: auto (by the held-out loss), none or "
+          "names with commas",
+          anything());
   }
 };
 
@@ -64,17 +73,19 @@ class DensityMap {
   void increment(const float* c, const IncrementNoise& drawn, std::span<float> v, std::span<float> atom,
                  std::span<float> keep) const;
   std::size_t integers() const { return integers_.size(); }
+  const std::vector<std::size_t>& integer_coordinates() const { return integers_; }
 
-  /// x^(t+1) of a drawn v, given c's state part; atoms and integers as they are.
-  void next_state(const float* c, std::span<const double> v, std::span<const double> keep,
+  /// x^(t+1) of a drawn v, given x^t and its c; atoms and integers as they are.
+  void next_state(std::span<const double> x, const float* c, std::span<const double> v, std::span<const double> keep,
                   std::span<double> x_next) const;
   /// v of a coordinate that sits at its atom.
   double atom_increment(const float* c, const Atom& atom) const;
 
   /// log |∂v/∂x^(t+1)| over kept coordinates: what turns a density of v into one of x^(t+1).
-  double log_jacobian(std::span<const float> keep) const;
+  double log_jacobian(const float* c, std::span<const float> keep) const;
 
  private:
+  std::size_t beside() const;  // inputs of x itself, of states that are seen by their logarithms
   double x(const float* c, std::size_t i) const;
   double x_next(const float* c, std::size_t i) const;
 
@@ -88,6 +99,9 @@ class DensityMap {
 /// the states, and x+2, x+3, … for the later states of a block), coordinate i of the target as a state, and how far two
 /// of them may lie apart by rounding alone.
 std::vector<std::string> target_names(const Features& features, const std::vector<std::string>& names);
+/// The states that a text like "x,y" or "none" names. Throws InputError in a sentence about `setting`.
+std::vector<std::size_t> states_in(const std::string& text, const std::vector<std::string>& names,
+                                   std::string_view setting);
 double next_of(const Features& features, const float* c, std::size_t i);
 double atom_tolerance(const Features& features, std::size_t i);
 
