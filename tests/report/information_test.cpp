@@ -21,7 +21,7 @@ constexpr std::size_t n = 1000;  // draws, as many as a report looks at
 prior::Around around() {
   prior::Prior base;
   for (const char* name : {"theta_1", "theta_2"}) base.add({name}, prior::normal(1, 2));
-  return {base, Eigen::Vector2d(0.5, -1), Eigen::Matrix2d{{0.7, 0}, {0, 1.3}}};
+  return {base, prior::NormalMixture::one(Eigen::Vector2d(0.5, -1), Eigen::Matrix2d{{0.7, 0}, {0, 1.3}})};
 }
 
 /// Draws of the posterior under z ~ N(0, 1): T transitions with N(y_t; w, 1) have the precision 1 + T/s² and the mode
@@ -48,8 +48,8 @@ Results results_of(const std::vector<Matrix>& all, const prior::Around& prior) {
   Stream stream = Streams(8).stream("draws");
   for (std::size_t i = 0; i < 2; ++i) {
     const auto k = static_cast<Eigen::Index>(i);
-    const double s = prior.lower(k, k), T = static_cast<double>(transitions), precision = 1 + T / (s * s);
-    const double mode = (sum[i] / s + T * prior.mean[k] / (s * s)) / precision;
+    const double s = prior.normals.components[0].lower(k, k), T = static_cast<double>(transitions), precision = 1 + T / (s * s);
+    const double mode = (sum[i] / s + T * prior.normals.components[0].mean[k] / (s * s)) / precision;
     for (std::size_t r = 0; r < n; ++r) {
       posterior.values(r, i) = 1 + 2 * (mode + stream.normal() / std::sqrt(precision));
     }
@@ -69,7 +69,7 @@ TEST(ReportInformation, OfAModelAroundAPosteriorIsThatUnderTheTruePrior) {
   const evaluate::Information& found = *results.information->information;
   ASSERT_EQ(found.contribution.rows(), T);
   for (std::size_t i = 0; i < 2; ++i) {
-    const double s = prior.lower(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(i));
+    const double s = prior.normals.components[0].lower(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(i));
     // c_t = Var(z)/s², and a variance of n draws has the relative error √(2/n): 4.5 of them in 26 checks, 2e-4.
     const double variance = 1 / (1 + T / (s * s)), error = 4.5 * std::sqrt(2.0 / n);
     for (std::size_t t = 0; t < T; ++t) {
@@ -81,8 +81,8 @@ TEST(ReportInformation, OfAModelAroundAPosteriorIsThatUnderTheTruePrior) {
 }
 
 TEST(ReportInformation, CountsAllSeriesOfTheDrawsAndSaysThatOneIsShown) {
-  const prior::Around standard{prior::Prior::standard({"theta_1", "theta_2"}), Eigen::Vector2d::Zero(),
-                               Eigen::Matrix2d::Identity()};
+  const prior::Around standard{prior::Prior::standard({"theta_1", "theta_2"}),
+                               prior::NormalMixture::one(Eigen::Vector2d::Zero(), Eigen::Matrix2d::Identity())};
   model::TrainedModel model = train::testing::exact_gaussian_rw(2);
   model.prior = standard.base;
   Results results =
