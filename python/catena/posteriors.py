@@ -132,6 +132,9 @@ def figures_of(draws: Draws, model: _core.Model, truth: ArrayLike | None, refere
     """Pair plot, marginals, the (first) series and which of its transitions told most."""
     results = _core.Results()
     results.set_posterior(draws.parameters, draws.theta, draws.chains)
+    if draws.learned is not None:
+        parts = {name: json.loads(draws.record[name]) for name in ("correction", "certificate")}
+        results.set_correction(to_json(parts), draws.learned)
     results.set_observed(draws.state_names, *draws.series[0])
     results.set_paths(draws.record["paths"])
     results.add_information(model, 0)

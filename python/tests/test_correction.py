@@ -123,6 +123,11 @@ def test_a_file_has_what_the_program_writes(corrected, tmp_path, run_program):
     assert json.loads(again.record["correction"])["corrected"] is True
 
 
+def test_the_figures_show_learned_against_corrected(corrected):
+    figures = corrected.plot(truth=[0.05])
+    assert "correction" in figures.names
+
+
 def test_a_short_series_is_not_corrected_and_says_so(bad, long_series):
     with pytest.warns(UserWarning, match="not corrected: .*too few"):
         found = bad.correct(drift_step, x=long_series[:11], budget=2000, seed=1, n=200, **QUIET)
