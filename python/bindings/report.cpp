@@ -86,6 +86,10 @@ void bind_report(nb::module_& m) {
            })
       .def("set_reference", [](Results& results, std::vector<std::string> parameters,
                                const Rows& theta) { results.reference = draw_set(std::move(parameters), theta, 1); })
+      .def("set_correction",
+           [](Results& results, const std::string& record, const Rows& learned) {
+             results.correction = report::correction_of(parse(record), results.posterior->parameters, copy(learned));
+           })
       .def("set_truth",
            [](Results& results, const Numbers& theta) { results.truth.assign(span(theta).begin(), span(theta).end()); })
       .def("set_observed",

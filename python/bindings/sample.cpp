@@ -5,13 +5,10 @@
 #include "catena/core/parallel.h"
 #include "catena/sample/draws.h"
 #include "catena/sample/posterior.h"
+#include "posterior_request.h"
 
 namespace catena::python {
-namespace {
 
-using Models = std::vector<const model::TrainedModel*>;
-
-/// Looks at what it is given: one series or more.
 sample::PosteriorRequest request_of(const model::TrainedModel& model, const Models& companions,
                                     const std::vector<Rows>& series, const std::vector<Numbers>& times,
                                     const std::string& settings, const std::string& paths) {
@@ -22,6 +19,8 @@ sample::PosteriorRequest request_of(const model::TrainedModel& model, const Mode
           .companions = companions,
           .paths = from_json<simulate::PathSettings>("sample", parse(paths))};
 }
+
+namespace {
 
 nb::dict draw(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
               const std::vector<Numbers>& times, const std::string& settings, const std::string& paths, std::size_t n,
@@ -69,8 +68,9 @@ nb::dict map(const model::TrainedModel& model, const Models& companions, const s
 
 void write_draws(const std::string& path, const std::vector<std::string>& parameters, const Rows& theta,
                  std::size_t chains, const std::vector<std::string>& states, const std::vector<Rows>& series,
-                 const std::vector<Numbers>& times, const std::string& record) {
+                 const std::vector<Numbers>& times, const Rows& learned, const std::string& record) {
   sample::Draws draws{parameters, copy(theta), chains};
+  draws.learned = copy(learned);
   for (std::size_t s = 0; s < series.size(); ++s) {
     draws.series.push_back({states, copy(series[s]), {span(times[s]).begin(), span(times[s]).end()}});
   }
@@ -96,6 +96,7 @@ nb::dict read_draws(const std::string& path) {
   result["parameters"] = draws.parameters;
   result["theta"] = to_numpy(std::move(draws.values));
   result["chains"] = draws.chains;
+  result["learned"] = draws.learned.rows() > 0 ? nb::cast(to_numpy(std::move(draws.learned))) : nb::none();
   result["series"] = series;
   result["times"] = times;
   result["states"] = states;
@@ -114,7 +115,7 @@ void bind_sample(nb::module_& m) {
         "show_progress"_a);
   m.def("can_stream", &compose::has_sums, "model"_a);
   m.def("write_draws", &write_draws, "path"_a, "parameters"_a, "theta"_a, "chains"_a, "states"_a, "series"_a, "times"_a,
-        "record"_a);
+        "learned"_a, "record"_a);
   m.def("read_draws", &read_draws, "path"_a);
   m.def("path_settings",
         [] { return text(to_json(std::span<const FieldInfo>(describe_fields<simulate::PathSettings>()))); });

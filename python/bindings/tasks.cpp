@@ -89,7 +89,7 @@ nb::dict reference(const Task& task, const Rows& series, std::size_t n, const st
 }  // namespace
 
 void bind_tasks(nb::module_& m) {
-  nb::class_<Task>(m, "Task")
+  nb::class_<Task, simulate::Model>(m, "Task")
       .def_ro("name", &Task::name)
       .def_ro("version", &Task::version)
       .def_prop_ro("options", [](const Task& task) { return text(task.options); })

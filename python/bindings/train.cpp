@@ -69,6 +69,7 @@ nlohmann::json describe(const TrainedModel& model) {
           {"seed", model.seed},
           {"state_names", model.state_names},
           {"uses_time", model.features.uses_time()},
+          {"order", model.features.shape().order},
           {"transitions", model.provenance},
           {"notes", model.notes},
           {"main_network", model.main_network},

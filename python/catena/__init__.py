@@ -13,6 +13,7 @@
 
 from . import priors, proposals, tasks
 from ._core import version as _version
+from .correction import Certificate, CorrectedPosterior
 from .errors import FileError
 from .estimators import FNBE, FNLE, FNRE, FNSE, METHODS, Estimator, load
 from .evaluation import Calibration, calibrate, evaluate, metrics
@@ -25,6 +26,8 @@ __version__ = _version()
 
 __all__ = [
     "Calibration",
+    "Certificate",
+    "CorrectedPosterior",
     "FNBE",
     "FNLE",
     "FNRE",

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,10 +22,12 @@ from ._arrays import ArrayLike, as_array, as_rows, as_seed, draw_count, names_of
 from ._settings import Settings
 from .figures import Figures
 from .priors import Prior
-from .tasks import Observation, warn_outcome
+from .tasks import Observation, Task, warn_outcome
 
 if TYPE_CHECKING:
     import arviz
+
+    from .correction import Certificate, CorrectedPosterior
 
 
 class Series(NamedTuple):
@@ -52,6 +54,7 @@ class Draws:
     state_names: list[str]
     chains: int = 1
     record: dict[str, Any] = field(default_factory=dict)  #: method, model, seed, transitions, paths, info, outcome, …
+    learned: np.ndarray | None = None  #: [N, d], of corrected draws: those before the correction
 
     @property
     def info(self) -> dict[str, Any]:
@@ -70,9 +73,11 @@ class Draws:
         >>> posterior.draws.save("posterior.nc")
         """
         rows, times = [list(part) for part in zip(*self.series, strict=True)] or ([], [])
+        learned = np.empty((0, len(self.parameters))) if self.learned is None else self.learned
         _core.write_draws(
-            os.fspath(path), self.parameters, self.theta, self.chains, self.state_names, rows, times, to_json(self.record)
-        )
+            os.fspath(path), self.parameters, self.theta, self.chains, self.state_names, rows, times, learned,
+            to_json(self.record),
+        )  # fmt: skip
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Draws:
@@ -91,6 +96,7 @@ class Draws:
             state_names=list(found["states"][0]) if found["states"] else [],
             chains=found["chains"],
             record=json.loads(found["record"]),
+            learned=found["learned"],
         )
 
     def to_arviz(self) -> arviz.InferenceData:
@@ -110,6 +116,34 @@ class Draws:
 
 
 Panel = list[Series]  # those of one θ
+
+
+def theta_rows(theta: ArrayLike, function: str, dimension: int) -> tuple[np.ndarray, tuple[int, ...]]:
+    """θ of any shape that ends in the number of parameters, as rows, and the shape before that end."""
+    array = as_array(theta, function, "theta")
+    if array.ndim == 0 or array.shape[-1] != dimension:
+        raise ValueError(
+            f"{function}: theta is of shape {array.shape}, but must end in {dimension}, the number of parameters"
+        )
+    return np.ascontiguousarray(array.reshape(-1, dimension)), array.shape[:-1]
+
+
+def figures_of(draws: Draws, model: _core.Model, truth: ArrayLike | None, reference: ArrayLike | None) -> Figures:
+    """Pair plot, marginals, the (first) series and which of its transitions told most."""
+    results = _core.Results()
+    results.set_posterior(draws.parameters, draws.theta, draws.chains)
+    if draws.learned is not None:
+        parts = {name: json.loads(draws.record[name]) for name in ("correction", "certificate")}
+        results.set_correction(to_json(parts), draws.learned)
+    results.set_observed(draws.state_names, *draws.series[0])
+    results.set_paths(draws.record["paths"])
+    results.add_information(model, 0)
+    dimension = len(draws.parameters)
+    if truth is not None:
+        results.set_truth(as_rows(truth, "posterior.plot", "truth", dimension).ravel())
+    if reference is not None:
+        results.set_reference(draws.parameters, as_rows(reference, "posterior.plot", "reference", dimension))
+    return Figures(results)
 
 
 def _depth(value: Any) -> int:
@@ -371,17 +405,11 @@ class Posterior:
         >>> posterior.log_prob([[0.0], [0.5]], x=series).shape
         (2,)
         """
-        array = as_array(theta, "posterior.log_prob", "theta")
-        if array.ndim == 0 or array.shape[-1] != self.prior.dimension:
-            raise ValueError(
-                f"posterior.log_prob: theta is of shape {array.shape}, but must end in {self.prior.dimension}, the"
-                " number of parameters"
-            )
-        rows = np.ascontiguousarray(array.reshape(-1, self.prior.dimension))
+        rows, shape = theta_rows(theta, "posterior.log_prob", self.prior.dimension)
         series, times = zip(*self._panel("posterior.log_prob", x, times), strict=True)
         chosen = self._chosen(settings)
         found = _core.log_prob(self._model, self._companions, series, times, *chosen, rows, threads)
-        return found.reshape(array.shape[:-1])
+        return found.reshape(shape)
 
     def map(
         self,
@@ -408,6 +436,82 @@ class Posterior:
         warn_outcome("posterior.map", found["outcome"])
         return found["theta"]
 
+    def correct(
+        self,
+        simulator: Callable[..., ArrayLike] | Task | None = None,
+        x: ArrayLike | Observation | None = None,
+        *,
+        times: ArrayLike | None = None,
+        budget: int = 100_000,
+        n: int = 1000,
+        seed: int | None = 0,
+        initial_state: Any = None,
+        batch_size: int = 1024,
+        executor: Any = None,
+        workers: int | None = None,
+        threads: int = 0,
+        show_progress_bars: bool = True,
+        **settings: Any,
+    ) -> CorrectedPosterior:
+        """The posterior of this series, right whatever the network learned, by simulating `budget` transitions from the
+        observed states themselves; as `catena correct`.
+
+        simulator: as for catena.simulate, step(theta, x, rng[, t, dt, past]) or a task; the task that the estimator was
+        trained on, if it is left out. batch_size, executor, workers and, where x⁰ depends on θ, initial_state are as
+        there; without an executor the step is never called by two threads at once. The order of the chain is the
+        model's. n: draws to begin with. Keywords: those of sample(), and max_invalid, degree and false_alarms. The same
+        seed gives the same result on any number of threads and workers.
+
+        Series that are too short for it are not corrected: a warning says so, and the answers are the learned ones.
+
+        >>> corrected = walk_posterior.correct(x=walk_series, budget=3000, show_progress_bars=False)
+        >>> corrected.draws.save("corrected.nc")
+        """
+        from . import correction
+
+        panel = self._panel("posterior.correct", x, times)
+        found, sampler = correction.run(
+            "posterior.correct", _core.correct_posterior, self, panel, simulator, n, seed, threads, show_progress_bars,
+            initial_state, batch_size, executor, workers, budget, settings,
+        )  # fmt: skip
+        if found["not_corrected"]:
+            warnings.warn(f"posterior.correct: not corrected: {found['not_corrected']}", stacklevel=2)
+        warn_outcome("posterior.correct", found["corrected"]["outcome"])
+        return correction.CorrectedPosterior(self, panel, sampler, found)
+
+    def check(
+        self,
+        simulator: Callable[..., ArrayLike] | Task | None = None,
+        x: ArrayLike | Observation | None = None,
+        *,
+        times: ArrayLike | None = None,
+        budget: int = 5_000,
+        n: int = 1000,
+        seed: int | None = 0,
+        initial_state: Any = None,
+        batch_size: int = 1024,
+        executor: Any = None,
+        workers: int | None = None,
+        threads: int = 0,
+        show_progress_bars: bool = True,
+        **settings: Any,
+    ) -> Certificate:
+        """How far the learned posterior of this series is shifted and too wide or narrow, by simulating `budget`
+        transitions from the observed states; as `catena check`. The arguments are those of correct().
+
+        >>> walk_posterior.check(x=walk_series, show_progress_bars=False).transitions
+        100
+        """
+        from . import correction
+
+        panel = self._panel("posterior.check", x, times)
+        found, _ = correction.run(
+            "posterior.check", _core.check_posterior, self, panel, simulator, n, seed, threads, show_progress_bars,
+            initial_state, batch_size, executor, workers, budget, settings,
+        )  # fmt: skip
+        warn_outcome("posterior.check", found["outcome"])
+        return correction.Certificate.from_json(found["certificate"], self.prior.names)
+
     def _last(self, function: str) -> Draws:
         if self.draws is None:
             raise RuntimeError(f"posterior.{function}: there are no draws yet: call posterior.sample() first")
@@ -431,18 +535,7 @@ class Posterior:
         >>> "pair_plot" in posterior.plot(truth=[0.4]).names
         True
         """
-        draws = self._last("plot")
-        results = _core.Results()
-        results.set_posterior(draws.parameters, draws.theta, draws.chains)
-        results.set_observed(draws.state_names, *draws.series[0])
-        results.set_paths(draws.record["paths"])
-        results.add_information(self._model, 0)
-        dimension = self.prior.dimension
-        if truth is not None:
-            results.set_truth(as_rows(truth, "posterior.plot", "truth", dimension).ravel())
-        if reference is not None:
-            results.set_reference(draws.parameters, as_rows(reference, "posterior.plot", "reference", dimension))
-        return Figures(results)
+        return figures_of(self._last("plot"), self._model, truth, reference)
 
     def __repr__(self) -> str:
         rows = " and ".join(str(len(series.rows)) for series in self._default or [])

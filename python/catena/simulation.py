@@ -144,7 +144,8 @@ class _RowByRow:
 class _Caller:
     """What C++ calls for a batch: here or on a worker. An exception goes on as itself, with a note of the batch."""
 
-    def __init__(self, step: Step, executor: Any, order: int) -> None:
+    def __init__(self, step: Step, executor: Any, order: int, function: str = "catena.simulate") -> None:
+        self.function = function
         self.step = step
         self.executor = executor
         self.order = order
@@ -159,7 +160,7 @@ class _Caller:
         except Exception as error:
             with np.printoptions(precision=6, threshold=8):
                 note = (
-                    f"catena.simulate: {self.step.name} raised this for a batch of {len(x)} transitions, the first with"
+                    f"{self.function}: {self.step.name} raised this for a batch of {len(x)} transitions, the first with"
                     f" theta = {theta[0]}, x = {x[0]}; the whole batch is in this exception's attribute catena_batch"
                 )
             if hasattr(error, "add_note"):

@@ -37,6 +37,14 @@ Results everything() {
   results.information->information->contribution(3, 0) = 0.9;
   results.learning_curve = model::LearningCurve{{0, 1, 2}, {3, NAN, 1}, {3, 2, 1.5}, {}};
   results.calibration = Calibration{{"p0"}, {{9, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 5}}}};
+  const nlohmann::json off = {{"shift", 1.5}, {"shift_error", 0.1}, {"width", 1.0}, {"width_error", 0.05}};
+  const nlohmann::json certificate = {{"parameters", {{"p0", off}, {"p1", off}, {"p2", off}}},
+                                      {"alarm", true},
+                                      {"shifted", true},
+                                      {"budget_needed", 5000},
+                                      {"sentences", {"p0: shifted by -1.5", "correct it with 5000 transitions"}}};
+  results.correction = correction_of({{"certificate", certificate}, {"correction", {{"spent", 6000}}}},
+                                     results.posterior->parameters, draws(100, 3).values);
   return results;
 }
 
@@ -75,6 +83,39 @@ TEST(Findings, NameAMisfitAndWhatTheSeriesDoesNotTell) {
   EXPECT_NE(all.find("note: The series says little about p2 (90 %)"), std::string::npos) << all;
   EXPECT_NE(all.find("do not fit together for p1 (-0.50)"), std::string::npos) << all;
   EXPECT_NE(all.find("comes from 1 of its 29 transitions"), std::string::npos) << all;
+}
+
+TEST(Findings, SayWhatTheCertificateSays) {
+  Results results = everything();
+  const Streams streams(1);
+  const auto found = [&](std::string_view text) {
+    for (const Finding& finding : findings(results, summarise(results, streams, Parallel(1)), streams)) {
+      if (fmt::format("{}: {}", name(finding.severity), finding.text).find(text) != std::string::npos) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(found("good: These draws are corrected by 6000 simulated transitions."));
+  EXPECT_TRUE(found("they say: p0: shifted by -1.5."));
+  EXPECT_FALSE(found("correct it with"));
+  results.correction->spent = 1000;
+  EXPECT_TRUE(found("note: These draws are corrected by 1000 simulated transitions; 5000 would bring them within"));
+  results.correction->not_corrected = "the series is short";
+  EXPECT_TRUE(found("warning: These draws are as they were learned, not corrected: the series is short."));
+  EXPECT_TRUE(found("correct it with 5000 transitions."));
+}
+
+TEST(Corrections, AreThoseOfTheirParametersOrNone) {
+  const Results results = everything();
+  ASSERT_TRUE(results.correction);
+  EXPECT_EQ(results.correction->parameters[2].name, "p2");
+  EXPECT_TRUE(results.correction->parameters[2].shift_alarm);
+  EXPECT_FALSE(results.correction->parameters[2].width_alarm);
+  EXPECT_FALSE(correction_of({{"certificate", "no JSON"}}, {"p0"}, {}));
+  EXPECT_FALSE(correction_of(
+      {{"certificate", {{"parameters", nlohmann::json::object()}}}, {"correction", nlohmann::json::object()}}, {"p0"},
+      {}));
+  const std::string html = page(results, {}, {}, {}, "");
+  EXPECT_NE(html.find("<td class=\"alarm\">+1.50 ± 0.10</td><td>1.00 ± 0.05</td>"), std::string::npos);
 }
 
 TEST(EveryFigure, UsesOnlyStylesOfTheTheme) {

@@ -96,6 +96,24 @@ TEST_F(DrawsFile, IsRefusedInOneSentenceIfItHoldsNoDraws) {
   EXPECT_NE(sentence_of([&] { read_text("time,x\n0,1\n1,2\n"); }).find("has a column of times"), std::string::npos);
 }
 
+TEST_F(DrawsFile, HasTheLearnedDrawsBesideCorrectedOnes) {
+  Draws draws{{"alpha", "beta"}, Matrix(6, 2), 2};
+  draws.learned = Matrix(3, 2);
+  for (std::size_t k = 0; k < 6; ++k) draws.learned.values()[k] = static_cast<double>(k);
+  draws.learned(2, 1) = std::nan("");  // a draw that failed stays where it is
+  write_draws(folder_ / "corrected.nc", draws);
+  const Draws read = read_draws(folder_ / "corrected.nc");
+  ASSERT_EQ(read.learned.rows(), 3U);
+  EXPECT_EQ(read.learned(1, 0), 2);
+  EXPECT_TRUE(std::isnan(read.learned(2, 1)));
+  const Draws turned = in_order_of({"beta", "alpha"}, read);
+  EXPECT_EQ(turned.learned(1, 0), 3);
+  EXPECT_EQ(turned.learned(1, 1), 2);
+  draws.learned = Matrix();
+  write_draws(folder_ / "learned.nc", draws);
+  EXPECT_EQ(read_draws(folder_ / "learned.nc").learned.rows(), 0U);
+}
+
 TEST_F(DrawsFile, KeepsEverythingThatIsKnownOfTheDraws) {
   Draws draws{{"alpha", "beta"}, Matrix(6, 2), 2};
   for (std::size_t k = 0; k < 12; ++k) draws.values.values()[k] = static_cast<double>(k);

@@ -12,6 +12,7 @@ namespace catena::report {
 // One line per figure: its maker, defined in figures/NAME.cpp.
 Figure pair_plot_figure();
 Figure marginals_figure();
+Figure correction_figure();
 Figure series_figure();
 Figure one_step_figure();
 Figure information_figure();
@@ -22,6 +23,7 @@ const Registry<Figure>& figures() {
   static const Registry<Figure> registry("figure", {
                                                        pair_plot_figure(),
                                                        marginals_figure(),
+                                                       correction_figure(),
                                                        series_figure(),
                                                        one_step_figure(),
                                                        information_figure(),

@@ -1,6 +1,7 @@
 #include "catena/report/findings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -103,6 +104,30 @@ void judge_comparison(const Summary& summary, FindingList& found) {
   }
   if (!wide.empty()) {
     found.add(Severity::note, "Wider than the reference, by the ratio of standard deviations: {}.", listed(wide));
+  }
+}
+
+/// The certificate of the learned posterior in words; of draws that were corrected it is history.
+void judge_correction(const CorrectionResult& correction, FindingList& found) {
+  std::vector<std::string> sentences = correction.sentences;
+  if (!correction.not_corrected.empty()) {
+    found.add(correction.alarm ? Severity::warning : Severity::note,
+              "These draws are as they were learned, not corrected: {}. What {} simulated transitions say about them: "
+              "{}.",
+              correction.not_corrected, correction.spent, fmt::join(sentences, "; "));
+    return;
+  }
+  if (correction.alarm && !sentences.empty()) sentences.pop_back();  // the advice to do what was done
+  const std::string before = fmt::format("{}", fmt::join(sentences, "; "));
+  if (correction.spent < correction.budget_needed) {
+    found.add(Severity::note,
+              "These draws are corrected by {} simulated transitions; {} would bring them within a fifth of a standard "
+              "deviation. Of what was learned before they say: {}.",
+              correction.spent, correction.budget_needed, before);
+  } else {
+    found.add(Severity::good,
+              "These draws are corrected by {} simulated transitions. Of what was learned before they say: {}.",
+              correction.spent, before);
   }
 }
 
@@ -219,6 +244,7 @@ std::vector<Finding> findings(const Results& results, const Summary& summary, co
     judge_chains(summary, results.posterior->values.rows(), found);
     judge_comparison(summary, found);
     judge_truth(summary, found);
+    if (results.correction) judge_correction(*results.correction, found);
   }
   judge_series(results, found);
   judge_range(results, found);

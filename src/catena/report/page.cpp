@@ -166,6 +166,21 @@ std::string comparison_section(const Summary& summary) {
       table.html(), c.draws);
 }
 
+/// What simulations at the observed states say about the learned posterior.
+std::string correction_section(const Results& results) {
+  if (!results.correction) return "";
+  Table table("wide", {"parameter", "truth − learned", "right/learned width"});
+  for (const CertifiedParameter& row : results.correction->parameters) {
+    table.add({{row.name},
+               {fmt::format("{} ± {:.2f}", signed_text(row.shift), row.shift_error), row.shift_alarm},
+               {fmt::format("{:.2f} ± {:.2f}", row.width, row.width_error), row.width_alarm}});
+  }
+  return "<section>\n<h2>The learned posterior</h2>\n" + table.html() +
+         "<p class=\"key\">In standard deviations of the learned posterior, with standard errors: where it should be "
+         "minus "
+         "where it is, and how wide it should be over how wide it is.</p>\n</section>\n";
+}
+
 /// {"a": {"b": 1}} → a.b: 1. Long lists and texts are cut: a page is for reading.
 void flatten(const nlohmann::json& value, const std::string& name,
              std::vector<std::pair<std::string, std::string>>& out) {
@@ -297,17 +312,18 @@ std::string page(const Results& results, const Summary& summary, const std::vect
   html += findings_section(findings);
   // The posterior's figures, its numbers, then the rest.
   nlohmann::json specs = nlohmann::json::object();
+  const std::string numbers = summary_section(summary) + comparison_section(summary) + correction_section(results);
   bool numbers_shown = false;
   for (const DrawnFigure& figure : figures) {
     if (!figure.of_posterior && !numbers_shown) {
-      html += summary_section(summary) + comparison_section(summary);
+      html += numbers;
       numbers_shown = true;
     }
     html += figure_section(figure, drawable);
     specs[figure.name] = figure.drawing.spec;
     specs[figure.name].erase("config");
   }
-  if (!numbers_shown) html += summary_section(summary) + comparison_section(summary);
+  if (!numbers_shown) html += numbers;
   html += provenance_section(results);
   html += fmt::format("</main>\n<footer>Made by catena {}. This page needs no network.</footer>\n", escaped(version()));
   if (drawable) {

@@ -316,6 +316,7 @@ class Reader {
       const json record = record_of(root.attributes);
       take_observed(draws.series);
       if (first) {
+        results_.correction = correction_of(record, draws.parameters, draws.learned);
         results_.posterior = draw_set(file, std::move(draws));
         results_.paths = paths_of(record);
         take_predictive(root);

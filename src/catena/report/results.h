@@ -14,6 +14,7 @@
 #include "catena/evaluate/information.h"
 #include "catena/files/csv.h"
 #include "catena/model/trained_model.h"
+#include "catena/report/correction.h"
 #include "catena/sample/mcmc/chain_health.h"
 #include "catena/simulate/paths.h"
 
@@ -65,6 +66,7 @@ struct Results {
   std::optional<InformationResult> information;
   std::optional<model::LearningCurve> learning_curve;
   std::optional<Calibration> calibration;
+  std::optional<CorrectionResult> correction;  ///< of the posterior
   std::vector<Source> sources;
   bool other_series = false;    ///< `observed` is not the series that the draws' own file holds
   std::filesystem::path model;  ///< the model's file; empty if there is none

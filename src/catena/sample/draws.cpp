@@ -210,6 +210,20 @@ Group learned_group(const Draws& draws) {
   return group;
 }
 
+/// The draws of the group `learned_posterior`; none if it is missing or lacks a parameter.
+Matrix learned_in(const Group& root, const std::vector<std::string>& parameters) {
+  const Group* group = find_group(root, "learned_posterior");
+  if (group == nullptr) return {};
+  Matrix learned(dimension_size(root, *group, "chain") * dimension_size(root, *group, "draw"), parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto variable = std::ranges::find(group->variables, parameters[i], &Variable::name);
+    if (variable == group->variables.end() || !holds_draws(*variable) || size_of(*variable) != learned.rows())
+      return {};
+    for (std::size_t r = 0; r < learned.rows(); ++r) learned(r, i) = value_at(*variable, r);
+  }
+  return learned;
+}
+
 }  // namespace
 
 files::Group draws_group(const Draws& draws) {
@@ -298,6 +312,7 @@ Draws draws_in(const Group& root, const std::string& source) {
     }
     first += width;
   }
+  result.learned = learned_in(root, result.parameters);
   result.series = observed_in(root);
   result.record = root.attributes;
   result.health = health_in(*found, result.parameters);
@@ -334,16 +349,18 @@ Draws in_order_of(const std::vector<std::string>& parameters, Draws draws) {
     check::fail("evaluate", "the list of parameters of B", fmt::format("({})", fmt::join(draws.parameters, ", ")),
                 fmt::format("that of A ({})", fmt::join(parameters, ", ")));
   }
-  Matrix values(draws.values.rows(), draws.values.cols());
+  Matrix values(draws.values.rows(), draws.values.cols()), learned(draws.learned.rows(), draws.learned.cols());
   std::vector<ChainHealth> health;
   for (std::size_t c = 0; c < parameters.size(); ++c) {
     const auto from =
         static_cast<std::size_t>(std::ranges::find(draws.parameters, parameters[c]) - draws.parameters.begin());
     for (std::size_t r = 0; r < values.rows(); ++r) values(r, c) = draws.values(r, from);
+    for (std::size_t r = 0; r < learned.rows(); ++r) learned(r, c) = draws.learned(r, from);
     if (!draws.health.empty()) health.push_back(draws.health[from]);
   }
   draws.parameters = parameters;
   draws.values = std::move(values);
+  draws.learned = std::move(learned);
   draws.health = std::move(health);
   return draws;
 }

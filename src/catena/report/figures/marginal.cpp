@@ -51,7 +51,8 @@ std::pair<double, double> parameter_range(const Results& results, std::size_t pa
   return padded_range(low, high);
 }
 
-nlohmann::json marginal_view(const Results& results, std::size_t parameter, const nlohmann::json& axis) {
+nlohmann::json marginal_view(const Results& results, std::size_t parameter, const nlohmann::json& axis,
+                             MarginalOrder order) {
   const auto [low, high] = parameter_range(results, parameter);
   const nlohmann::json x = {{"field", "x"},
                             {"type", "quantitative"},
@@ -77,12 +78,19 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
                             {"stack", nullptr},
                             {"scale", {{"domain", {0, highest > 0 ? 1.06 * highest : 1.0}}, {"nice", false}}}};
   nlohmann::json layers = nlohmann::json::array();
+  const auto add = [&](const nlohmann::json& data, const char* type, const char* style) {
+    layers.push_back({{"data", data}, {"mark", clipped(mark(type, style))}, {"encoding", {{"x", x}, {"y", y}}}});
+  };
+  const bool behind = order == MarginalOrder::reference_behind;
+  if (of_reference && behind) {
+    const nlohmann::json data = curve(*of_reference);
+    add(data, "area", "band");
+    add(data, "line", "faint");
+  }
   if (of_draws) {
     const nlohmann::json data = curve(*of_draws);
-    layers.push_back(
-        {{"data", data}, {"mark", clipped(mark("area", "density_area"))}, {"encoding", {{"x", x}, {"y", y}}}});
-    layers.push_back(
-        {{"data", data}, {"mark", clipped(mark("line", "posterior"))}, {"encoding", {{"x", x}, {"y", y}}}});
+    add(data, "area", "density_area");
+    add(data, "line", "posterior");
   } else {
     // A short line for every draw, or one for the value that all have.
     const bool constant = !vary(draws);
@@ -95,11 +103,7 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
                       {"mark", clipped(mark("rule", "posterior"))},
                       {"encoding", {{"x", x}, {"y", y}, {"y2", {{"field", "y2"}}}}}});
   }
-  if (of_reference) {
-    layers.push_back({{"data", curve(*of_reference)},
-                      {"mark", clipped(mark("line", "reference"))},
-                      {"encoding", {{"x", x}, {"y", y}}}});
-  }
+  if (of_reference && !behind) add(curve(*of_reference), "line", "reference");
   if (!results.truth.empty() && std::isfinite(results.truth[parameter])) {
     layers.push_back({{"data", data_of({{results.truth[parameter], 0}})},
                       {"mark", mark("rule", "truth")},

@@ -20,8 +20,12 @@ bool has_density(const std::vector<double>& values);
 /// What the axis of a parameter must show: the posterior, the reference and the true value.
 std::pair<double, double> parameter_range(const Results& results, std::size_t parameter);
 
+/// The reference as a line above the posterior, or as a grey area behind it.
+enum class MarginalOrder : bool { reference_above, reference_behind };
+
 /// x = the parameter, with `axis` (may be null) and no y axis.
-nlohmann::json marginal_view(const Results& results, std::size_t parameter, const nlohmann::json& axis);
+nlohmann::json marginal_view(const Results& results, std::size_t parameter, const nlohmann::json& axis,
+                             MarginalOrder order = MarginalOrder::reference_above);
 
 /// The key of figures that show posterior, reference and true values, as far as they are there.
 std::vector<KeyEntry> posterior_key(const Results& results, const std::string& posterior_label,
