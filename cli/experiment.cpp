@@ -49,6 +49,7 @@ struct BenchmarkOptions {
   std::string sweep, tasks = "all", methods = train::default_method, budgets = "10000", transitions = "1,10,100",
                      output;
   int observations = 10, seeds = 1;
+  bool retry_failed = false;
 };
 
 experiment::Sweep sweep_of(const BenchmarkOptions& options) {
@@ -75,13 +76,19 @@ experiment::Sweep sweep_of(const BenchmarkOptions& options) {
 int run_benchmark(const BenchmarkOptions& options) {
   const experiment::Sweep sweep = sweep_of(options);
   const auto progress = options.common.make_progress();
-  experiment::run_sweep(sweep, options.output, options.common.parallel(), *progress);
+  const auto again = options.retry_failed ? experiment::FailedRows::retry : experiment::FailedRows::keep;
+  const std::size_t failed = experiment::run_sweep(sweep, options.output, again, options.common.parallel(), *progress);
   if (options.common.json) {
-    print_json({{"output", options.output}, {"sweep", sweep.to_json()}});
+    print_json({{"output", options.output}, {"failed", failed}, {"sweep", sweep.to_json()}});
   } else if (!options.common.quiet) {
     fmt::print("{}: done; catena experiment show {} prints its table\n", options.output, options.output);
   }
-  return success;
+  if (failed == 0) return success;
+  fmt::print(
+      stderr,
+      "{}: {} of the sweep's rows failed; the column error of rows.csv says why, --retry-failed runs them again\n",
+      experiment_function, failed);
+  return not_achieved;
 }
 
 struct ShowOptions {
@@ -116,9 +123,10 @@ int run_show(const ShowOptions& options) {
                         {"budget", cell.budget},
                         {"transitions", cell.transitions},
                         {"metric", cell.metric},
-                        {"mean", cell.mean},
-                        {"se", cell.standard_error},
+                        {"mean", cell.rows > 0 ? nlohmann::json(cell.mean) : nlohmann::json()},
+                        {"se", cell.rows > 0 ? nlohmann::json(cell.standard_error) : nlohmann::json()},
                         {"n", cell.rows},
+                        {"failed", cell.failed},
                         {"paper", cell.paper ? nlohmann::json(*cell.paper) : nlohmann::json()}});
       }
     }
@@ -132,10 +140,11 @@ int run_show(const ShowOptions& options) {
     fmt::print("{:<{}} {:<8} {:>7} {:>6}  {:>6} {:>6} {:>4} {:>6}\n", "task", width, "method", "budget", "T", metric,
                "±", "n", "paper");
     for (const experiment::Cell& cell : cells) {
-      fmt::print("{:<{}} {:<8} {:>7} {:>6}  {:>6.3f} {:>6.3f} {:>4} {:>6}{}\n", cell.task, width, cell.method,
+      fmt::print("{:<{}} {:<8} {:>7} {:>6}  {:>6.3f} {:>6.3f} {:>4} {:>6}{}{}\n", cell.task, width, cell.method,
                  cell.budget, cell.transitions, cell.mean, cell.standard_error, cell.rows,
                  cell.paper ? fmt::format("{:.2f}", *cell.paper) : "",
-                 cell.paper && cell.mean > *cell.paper + 0.005 ? "  above" : "");
+                 cell.paper && cell.mean > *cell.paper + 0.005 ? "  above" : "",
+                 cell.failed > 0 ? fmt::format("  {} failed", cell.failed) : "");
     }
   }
   return success;
@@ -189,6 +198,7 @@ Run set_up_experiment(CLI::App& app) {
       ->capture_default_str();
   add_flag(benchmark, options->observations, "--observations", "series per task and length", at_least(1));
   add_flag(benchmark, options->seeds, "--seeds", "repetitions with other transitions and weights", at_least(1));
+  benchmark.add_flag("--retry-failed", options->retry_failed, "run the rows again that failed before");
   benchmark.add_option("-o,--output", options->output, "directory of the results")->required()->type_name("DIRECTORY");
   add_common(benchmark, options->common, Seeded::no);
 

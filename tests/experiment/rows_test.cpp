@@ -83,6 +83,32 @@ TEST(Rows, WhatAKilledProcessLeftOfALineIsDropped) {
   fs::remove(path);
 }
 
+TEST(Rows, ALaterRowTakesThePlaceOfOneThatFailed) {
+  const fs::path path = fs::path(::testing::TempDir()) / "rows_failed.csv";
+  fs::remove(path);
+  Row row{.task = "sir", .method = "fnle", .budget = 10, .seed = 1, .transitions = 3, .observation = 1};
+  row.error = "train: \"a\", and b";
+  Rows rows(path, {"c2st", error_column});
+  EXPECT_FALSE(rows.contains_failed(row));
+  rows.append(row);
+  EXPECT_EQ(text_of(path),
+            "task,method,budget,seed,transitions,observation,outcome,c2st,error\n"
+            "sir,fnle,10,1,3,1,failed,,\"train: \"\"a\"\", and b\"\n");
+  EXPECT_TRUE(rows.contains(row) && rows.contains_failed(row));
+  ASSERT_EQ(read_rows(path).size(), 1U);
+  EXPECT_EQ(read_rows(path)[0].error, row.error);
+  Row second = row;
+  second.error.clear();
+  second.values["c2st"] = 0.5;
+  rows.append(second);
+  EXPECT_TRUE(rows.contains(row) && !rows.contains_failed(row));
+  rows.append(row);  // what has not failed stays
+  ASSERT_EQ(read_rows(path).size(), 1U);
+  EXPECT_FALSE(read_rows(path)[0].failed());
+  EXPECT_EQ(read_rows(path)[0].values.at("c2st"), 0.5);
+  fs::remove(path);
+}
+
 TEST(Rows, RefusesWhatIsNoTableOfResults) {
   const fs::path path = fs::path(::testing::TempDir()) / "rows_refused.csv";
   const auto sentence = [&](const std::string& text) -> std::string {

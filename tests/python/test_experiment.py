@@ -1,5 +1,6 @@
 """A sweep that is killed goes on where it was, and its table stands beside the paper's numbers."""
 
+import csv
 import json
 import subprocess
 import time
@@ -100,6 +101,40 @@ def test_a_sweep_of_records_and_of_rounds(catena, sweep, tmp_path, monkeypatch):
     for wrong in ({"records": []}, {"records": [{"blocks": 5}]}, {"missing": 1}, {"series": 0}):
         sweep.write_text(json.dumps(records | {"tasks": [{"name": "gaussian_rw", **wrong}]}))
         assert catena("experiment", "benchmark", "--sweep", sweep, "-o", tmp_path / "out", "--quiet").returncode == 2
+
+
+def test_a_sweep_files_a_row_that_failed_and_goes_on(catena, sweep, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    settings = json.loads(sweep.read_text()) | {"tasks": [{"name": "gaussian_rw", "options": {"dim": 1}}], "metrics": ["sw1"]}
+    # Two transitions are too few to train on; 500 are enough.
+    sweep.write_text(json.dumps(settings | {"budgets": [2, 500], "observations": 2}))
+    out = tmp_path / "out"
+
+    def run(*flags):
+        result = catena("experiment", "benchmark", "--sweep", sweep, "-o", out, "--quiet", *flags)
+        header, *rows = csv.reader((out / "rows.csv").read_text().splitlines())
+        return result, [dict(zip(header, row)) for row in rows]
+
+    result, rows = run()
+    assert result.returncode == 1 and "4 of the sweep's rows failed" in result.stderr
+    assert [row["outcome"] for row in rows] == 4 * ["failed"] + 4 * ["ok"]
+    assert all(row["error"].startswith("train: ") and row["sw1"] == row["train_seconds"] == "" for row in rows[:4])
+    assert all(row["error"] == "" and float(row["sw1"]) > 0 for row in rows[4:])
+    # A failed row is not run again, unless that is asked for; its second try stands below.
+    result, again = run()
+    assert result.returncode == 1 and again == rows
+    result, again = run("--retry-failed")
+    assert result.returncode == 1 and again == rows + rows[:4]
+    # What takes the place of a failure is the last try.
+    lines = (out / "rows.csv").read_text()
+    (out / "rows.csv").write_text(lines + "gaussian_rw,fnbe,2,1,1,1001,ok,0.25,1,1,1,\n")
+    cells = json.loads(catena("experiment", "show", out, "--metric", "sw1", "--json").stdout)
+    assert [(cell["budget"], cell["transitions"], cell["n"], cell["failed"]) for cell in cells] == [
+        (2, 1, 1, 1), (2, 4, 0, 2), (500, 1, 2, 0), (500, 4, 2, 0)]
+    assert cells[0]["mean"] == 0.25 and cells[1]["mean"] is None
+    assert "2 failed" in catena("experiment", "show", out, "--metric", "sw1", "--page", out / "page.md").stdout
+    page = (out / "page.md").read_text()
+    assert "3 of 8; the means leave them out" in page and rows[0]["error"] in page
 
 
 def test_the_table_stands_beside_the_papers_numbers(catena, tmp_path):

@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "catena/core/errors.h"
 #include "catena/core/stopwatch.h"
 #include "catena/evaluate/metric.h"
 #include "catena/experiment/reference_draws.h"
@@ -54,16 +55,33 @@ std::vector<tasks::Observation> observe(const tasks::Task& task, const SweepTask
   return all;
 }
 
+/// The sentence of whatever `work` throws, on one line; empty if it does not. An interruption is no failure of a row.
+template <class Work>
+std::string error_of(Work&& work) {
+  try {
+    work();
+    return {};
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    std::string sentence = error.what();
+    std::ranges::replace(sentence, '\n', ' ');
+    return sentence.empty() ? "an error without a sentence" : sentence;
+  }
+}
+
 class Runner {
  public:
-  Runner(const Sweep& sweep, const fs::path& directory, const Parallel& parallel, Progress& progress)
+  Runner(const Sweep& sweep, const fs::path& directory, FailedRows before, const Parallel& parallel, Progress& progress)
       : sweep_(sweep),
         directory_(directory),
+        before_(before),
         parallel_(parallel),
         progress_(progress),
         rows_(directory / "rows.csv", columns(sweep)) {}
 
-  void run() {
+  /// How many rows failed, now or before.
+  std::size_t run() {
     const std::size_t all = sweep_.tasks.size() * sweep_.methods.size() * sweep_.budgets.size() * sweep_.seeds.size() *
                             sweep_.transitions.size() * sweep_.observations;
     progress_.start("experiment", "rows", all);
@@ -75,12 +93,13 @@ class Runner {
       }
     }
     progress_.finish();
+    return failed_;
   }
 
  private:
   static std::vector<std::string> columns(const Sweep& sweep) {
     std::vector<std::string> names = sweep.metrics;
-    names.insert(names.end(), {"train_seconds", "sample_seconds", "megabytes"});
+    names.insert(names.end(), {"train_seconds", "sample_seconds", "megabytes", error_column});
     return names;
   }
 
@@ -88,6 +107,7 @@ class Runner {
   void run_model(const SweepTask& entry, const SweepMethod& method, std::uint64_t budget, std::uint64_t seed) {
     const tasks::Task task = tasks::make_task(entry.name, entry.options);
     std::vector<model::TrainedModel> models;
+    std::string no_model;  // why training failed: once is enough for all rows of this set
     for (const std::size_t transitions : sweep_.transitions) {
       for (std::size_t o = 0; o < sweep_.observations; ++o) {
         Row row;
@@ -97,14 +117,24 @@ class Runner {
         row.seed = seed;
         row.transitions = transitions;
         row.observation = sweep_.first_observation + o;
-        if (!rows_.contains(row)) {
+        if (!rows_.contains(row) || (before_ == FailedRows::retry && rows_.contains_failed(row))) {
           progress_.note(fmt::format("{} {} {} T = {}", method.label, entry.label, budget, transitions));
-          for (std::size_t k = models.size(); k < entry.records.size(); ++k) {
-            models.push_back(trained(task, entry, k, method, budget, seed));
+          if (no_model.empty()) {
+            no_model = error_of([&] {
+              for (std::size_t k = models.size(); k < entry.records.size(); ++k) {
+                models.push_back(trained(task, entry, k, method, budget, seed));
+              }
+            });
           }
-          fill(row, task, entry, method, models);
+          row.error = no_model.empty() ? error_of([&] { fill(row, task, entry, method, models); }) : no_model;
+          if (row.failed()) {
+            row.values.clear();
+            progress_.note(
+                fmt::format("{} {} {} T = {} failed: {}", method.label, entry.label, budget, transitions, row.error));
+          }
           rows_.append(row);
         }
+        failed_ += rows_.contains_failed(row) ? 1 : 0;
         progress_.advance(1);
       }
     }
@@ -219,6 +249,8 @@ class Runner {
 
   const Sweep& sweep_;
   fs::path directory_;
+  FailedRows before_;
+  std::size_t failed_ = 0;
   const Parallel& parallel_;
   Progress& progress_;
   Rows rows_;
@@ -226,10 +258,11 @@ class Runner {
 
 }  // namespace
 
-void run_sweep(const Sweep& sweep, const fs::path& directory, const Parallel& parallel, Progress& progress) {
+std::size_t run_sweep(const Sweep& sweep, const fs::path& directory, FailedRows failed, const Parallel& parallel,
+                      Progress& progress) {
   fs::create_directories(directory);
   remember(directory / "sweeps.json", sweep.to_json());
-  Runner(sweep, directory, parallel, progress).run();
+  return Runner(sweep, directory, failed, parallel, progress).run();
 }
 
 }  // namespace catena::experiment

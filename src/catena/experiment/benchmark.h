@@ -1,4 +1,5 @@
-/// Runs a sweep: simulate, train, observe, sample, compare with the exact reference, one row at a time.
+/// Runs a sweep: simulate, train, observe, sample, compare with the exact reference, one row at a time. A row whose
+/// training, sampling or reference fails is filed with the sentence of the error, and the sweep goes on.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +12,10 @@
 namespace catena::experiment {
 
 /// Files in `directory`: sweeps.json, rows.csv, and models/ with what was trained, so that nothing is done twice. A
-/// directory that holds another sweep takes the union: rows are known by their names, not by their order.
-void run_sweep(const Sweep& sweep, const std::filesystem::path& directory, const Parallel& parallel,
-               Progress& progress);
+/// directory that holds another sweep takes the union: rows are known by their names, not by their order. Rows that
+/// failed before are run again for `FailedRows::retry` alone. Returns how many rows of the sweep have failed.
+enum class FailedRows { keep, retry };
+std::size_t run_sweep(const Sweep& sweep, const std::filesystem::path& directory, FailedRows failed,
+                      const Parallel& parallel, Progress& progress);
 
 }  // namespace catena::experiment

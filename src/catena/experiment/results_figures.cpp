@@ -93,6 +93,7 @@ std::vector<report::DrawnFigure> figures_of(const std::vector<Row>& rows, const 
   std::map<std::string, std::set<std::string>> methods;
   std::set<double> places;
   for (const Cell& cell : summarise(rows, plan.metric)) {
+    if (cell.rows == 0) continue;  // all of it failed
     const std::string group = held(cell, plan.axis);
     json& values = by_held[group][cell.task];
     values.push_back(point(cell, plan, cell.mean, cell.standard_error, false));

@@ -15,11 +15,13 @@ namespace {
 
 /// `full` is how many rows a complete cell has.
 std::string cell_text(const Cell& cell, std::size_t full) {
+  const std::string failed = cell.failed > 0 ? fmt::format("{} failed", cell.failed) : "";
+  if (cell.rows == 0) return failed;
   const bool above = cell.paper && cell.mean > *cell.paper + 0.005;  // the paper prints two digits
   const std::string_view mark = above || !cell.paper ? "" : "**";
-  return fmt::format("{}{:.3f} ± {:.3f}{}{}{}", mark, cell.mean, cell.standard_error, mark,
+  return fmt::format("{}{:.3f} ± {:.3f}{}{}{}{}{}", mark, cell.mean, cell.standard_error, mark,
                      cell.paper ? fmt::format(" ({:.2f})", *cell.paper) : "",
-                     cell.rows < full ? fmt::format(", n = {}", cell.rows) : "");
+                     cell.rows < full ? fmt::format(", n = {}", cell.rows) : "", failed.empty() ? "" : ", ", failed);
 }
 
 std::string table(const std::vector<Cell>& cells, std::uint64_t budget) {
@@ -54,7 +56,9 @@ std::string table(const std::vector<Cell>& cells, std::uint64_t budget) {
 /// Means of the seconds, per budget and method.
 std::string times(const std::vector<Row>& rows) {
   std::map<std::tuple<std::uint64_t, std::string, std::size_t>, std::vector<const Row*>> groups;
-  for (const Row& row : rows) groups[{row.budget, row.method, row.transitions}].push_back(&row);
+  for (const Row& row : rows) {
+    if (!row.failed()) groups[{row.budget, row.method, row.transitions}].push_back(&row);
+  }
   std::string text = "| budget | method | T | training, s | 1,000 draws, s |\n|---|---|---|---|---|\n";
   for (const auto& [key, group] : groups) {
     double train = 0, sample = 0;
@@ -74,7 +78,7 @@ std::string best(const std::vector<Cell>& cells, std::uint64_t budget) {
   std::set<std::size_t> lengths;
   std::map<std::string, std::map<std::size_t, const Cell*>> by_task;
   for (const Cell& cell : cells) {
-    if (cell.budget != budget || !cell.paper || !cell.paper_best) continue;
+    if (cell.budget != budget || !cell.paper || !cell.paper_best || cell.rows == 0) continue;
     lengths.insert(cell.transitions);
     const Cell*& found = by_task[cell.task][cell.transitions];
     if (found == nullptr || cell.mean < found->mean) found = &cell;
@@ -111,20 +115,35 @@ std::string all_metrics(const std::vector<Row>& rows) {
     }
   }
   std::string text =
-      "| task | budget | method | T | C2ST, forest | C2ST, perceptron | sW₁ | rows | seeds |\n"
-      "|---|---|---|---|---|---|---|---|---|\n";
+      "| task | budget | method | T | C2ST, forest | C2ST, perceptron | sW₁ | rows | seeds | failed |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n";
   for (const auto& [key, metrics] : lines) {
     const auto& [task, budget, method, transitions] = key;
     text += fmt::format("| {} | {} | {} | {} |", task, budget, method, transitions);
     for (const char* metric : {"c2st", "c2st_mlp", "sw1"}) {
       const auto found = metrics.find(metric);
-      text += found == metrics.end()
+      text += found == metrics.end() || found->second.rows == 0
                   ? " |"
                   : fmt::format(" {:.3f} ± {:.3f} |", found->second.mean, found->second.standard_error);
     }
     const Cell& any = metrics.begin()->second;
-    text += fmt::format(" {} | {} |\n", any.rows, any.seeds);
+    text += fmt::format(" {} | {} | {} |\n", any.rows, any.seeds, any.failed == 0 ? "" : fmt::to_string(any.failed));
   }
+  return text;
+}
+
+/// How many rows failed, and each sentence once with its number of rows; nothing if none did.
+std::string failures(const std::vector<Row>& rows) {
+  std::map<std::string, std::size_t> sentences;
+  std::size_t all = 0;
+  for (const Row& row : rows) {
+    if (!row.failed()) continue;
+    ++all;
+    ++sentences[fmt::format("{}, {}: {}", row.task, row.method, row.error)];
+  }
+  if (all == 0) return "";
+  std::string text = fmt::format("\n## Rows that failed\n\n{} of {}; the means leave them out.\n\n", all, rows.size());
+  for (const auto& [sentence, n] : sentences) text += fmt::format("- {} × {}\n", n, sentence);
   return text;
 }
 
@@ -167,6 +186,7 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
         picture.lexically_proximate(path.parent_path().empty() ? "." : path.parent_path());
     text += fmt::format("\n![{}]({})\n", picture.stem().string(), link.generic_string());
   }
+  text += failures(rows);
   if (!others.empty()) text += fmt::format("\n## Other sweeps\n\n{}", all_metrics(others));
   text += fmt::format("\n## Every metric of the table\n\n{}", all_metrics(paper));
   files::write_file(path, text);

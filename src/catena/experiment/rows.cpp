@@ -21,6 +21,9 @@ namespace {
 constexpr std::array<std::string_view, 7> fixed_columns = {"task",        "method",      "budget", "seed",
                                                            "transitions", "observation", "outcome"};
 
+/// Stands in the place of an outcome.
+constexpr std::string_view failed_word = "failed";
+
 /// Whole numbers have up to 64 bits, more than a double holds.
 std::uint64_t whole(const std::string& text, const std::string& source) {
   std::uint64_t value{};
@@ -38,8 +41,12 @@ std::string line_of(const Row& row, const std::vector<std::string>& columns) {
                                      fmt::to_string(row.seed),
                                      fmt::to_string(row.transitions),
                                      fmt::to_string(row.observation),
-                                     std::string(name(row.outcome))};
+                                     std::string(row.failed() ? failed_word : name(row.outcome))};
   for (const std::string& column : columns) {
+    if (column == error_column) {
+      fields.push_back(row.error);
+      continue;
+    }
     const auto found = row.values.find(column);
     const bool there = found != row.values.end() && std::isfinite(found->second);
     fields.push_back(there ? fmt::format("{:.6g}", found->second) : "");
@@ -77,6 +84,7 @@ Table read_table(const std::filesystem::path& path) {
     throw FileError(fmt::format("{}: is no table of results", source));
   }
   table.columns.assign(names.begin() + fixed_columns.size(), names.end());
+  std::map<std::string, std::size_t> places;
   for (const std::vector<std::string>& fields : lines) {
     Row row;
     row.task = fields[0];
@@ -85,17 +93,30 @@ Table read_table(const std::filesystem::path& path) {
     row.seed = whole(fields[3], source);
     row.transitions = whole(fields[4], source);
     row.observation = whole(fields[5], source);
-    const std::optional<Outcome> outcome = outcome_named(fields[6]);
-    if (!outcome) throw FileError(fmt::format("{}: \"{}\" is no outcome that this catena knows", source, fields[6]));
-    row.outcome = *outcome;
+    if (fields[6] == failed_word) {
+      row.error = failed_word;  // for a file without that column
+    } else {
+      const std::optional<Outcome> outcome = outcome_named(fields[6]);
+      if (!outcome) throw FileError(fmt::format("{}: \"{}\" is no outcome that this catena knows", source, fields[6]));
+      row.outcome = *outcome;
+    }
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const std::string& field = fields[fixed_columns.size() + i];
       if (field.empty()) continue;
+      if (table.columns[i] == error_column) {
+        row.error = field;
+        continue;
+      }
       const std::optional<double> value = files::number_in(field);
       if (!value) throw FileError(fmt::format("{}: \"{}\" is no number", source, field));
       row.values[table.columns[i]] = *value;
     }
-    table.rows.push_back(std::move(row));
+    const auto [place, is_new] = places.emplace(row.key(), table.rows.size());
+    if (is_new) {
+      table.rows.push_back(std::move(row));
+    } else if (Row& before = table.rows[place->second]; before.failed()) {
+      before = std::move(row);  // a second try
+    }
   }
   return table;
 }
@@ -129,12 +150,18 @@ Rows::Rows(std::filesystem::path path, std::vector<std::string> columns)
 
 bool Rows::contains(const Row& row) {
   refresh();
-  return keys_.contains(row.key());
+  return failed_.contains(row.key());
+}
+
+bool Rows::contains_failed(const Row& row) {
+  refresh();
+  const auto found = failed_.find(row.key());
+  return found != failed_.end() && found->second;
 }
 
 void Rows::append(const Row& row) {
   const Locked file(path_);
-  if (contains(row)) return;
+  if (contains(row) && !contains_failed(row)) return;
   const std::string line = line_of(row, columns_);
   if (::write(file.descriptor, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
     throw FileError(fmt::format("{}: cannot be written", path_.string()));
@@ -147,7 +174,7 @@ void Rows::refresh() {
   size_ = size;
   Table table = read_table(path_);
   columns_ = std::move(table.columns);
-  for (const Row& row : table.rows) keys_.insert(row.key());
+  for (const Row& row : table.rows) failed_[row.key()] = row.failed();
 }
 
 std::vector<Row> read_rows(const std::filesystem::path& path) { return read_table(path).rows; }

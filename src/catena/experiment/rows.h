@@ -1,12 +1,12 @@
 /// Results as rows of one CSV file: one row per task, method, budget, seed, length and observation. Rows are appended
 /// whole; what a killed process left of a last line is dropped, so that a sweep goes on where it was. Sweeps that run
-/// side by side may share a file.
+/// side by side may share a file. A row that failed has the outcome "failed", a sentence in the column `error` and no
+/// values; a later row of the same name takes its place.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -20,11 +20,17 @@ struct Row {
   std::size_t transitions = 0;
   std::uint64_t observation = 0;
   Outcome outcome = Outcome::ok;
-  std::map<std::string, double> values;  // metrics, and seconds of the phases
+  std::map<std::string, double> values{};  // metrics, and seconds of the phases
+  std::string error{};                     // why it failed, in one sentence; empty for a row that did not
+
+  bool failed() const { return !error.empty(); }
 
   /// What identifies a row.
   std::string key() const;
 };
+
+/// The column of the sentences, beside those of values.
+inline constexpr const char* error_column = "error";
 
 class Rows {
  public:
@@ -34,7 +40,9 @@ class Rows {
 
   /// True as well for a row that another process has added since.
   bool contains(const Row& row);
-  /// Nothing if the file contains the row by now.
+  /// Whether the file contains it as one that failed.
+  bool contains_failed(const Row& row);
+  /// Nothing if the file contains the row by now, and not as one that failed.
   void append(const Row& row);
 
  private:
@@ -43,11 +51,11 @@ class Rows {
 
   std::filesystem::path path_;
   std::vector<std::string> columns_;
-  std::set<std::string> keys_;
-  std::uintmax_t size_ = 0;  // of the file when it was last read or written
+  std::map<std::string, bool> failed_;  // by key, for all rows
+  std::uintmax_t size_ = 0;             // of the file when it was last read or written
 };
 
-/// The rows of a file with whatever columns it has.
+/// The rows of a file with whatever columns it has, each once.
 std::vector<Row> read_rows(const std::filesystem::path& path);
 
 }  // namespace catena::experiment

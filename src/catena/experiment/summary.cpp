@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <sstream>
@@ -65,10 +66,16 @@ std::vector<Cell> summarise(const std::vector<Row>& rows, const std::string& met
   using Key = std::tuple<std::string, std::uint64_t, std::string, std::size_t>;
   std::map<Key, std::map<std::uint64_t, std::vector<double>>> by_observation;
   std::map<Key, std::set<std::uint64_t>> seeds;
+  std::map<Key, std::size_t> failed;
   for (const Row& row : rows) {
+    const Key key{row.task, row.budget, row.method, row.transitions};
+    if (row.failed()) {
+      ++failed[key];
+      static_cast<void>(by_observation[key]);  // a cell of failures alone is one, too
+      continue;
+    }
     const auto found = row.values.find(metric);
     if (found == row.values.end()) continue;
-    const Key key{row.task, row.budget, row.method, row.transitions};
     by_observation[key][row.observation].push_back(found->second);
     seeds[key].insert(row.seed);
   }
@@ -78,6 +85,7 @@ std::vector<Cell> summarise(const std::vector<Row>& rows, const std::string& met
     std::tie(cell.task, cell.budget, cell.method, cell.transitions) = key;
     cell.metric = metric;
     cell.seeds = seeds[key].size();
+    cell.failed = failed[key];
     double sum = 0, squares = 0;
     for (const auto& [observation, values] : observations) {
       double mean = 0;
@@ -87,8 +95,9 @@ std::vector<Cell> summarise(const std::vector<Row>& rows, const std::string& met
       cell.rows += values.size();
     }
     const auto n = static_cast<double>(observations.size());
-    cell.mean = sum / n;
-    cell.standard_error = n > 1 ? std::sqrt(std::max(0.0, squares / n - cell.mean * cell.mean) / (n - 1)) : 0;
+    cell.mean = n > 0 ? sum / n : std::numeric_limits<double>::quiet_NaN();
+    cell.standard_error = n > 1 ? std::sqrt(std::max(0.0, squares / n - cell.mean * cell.mean) / (n - 1))
+                                : 0 * cell.mean;  // NaN stays NaN
     if (metric == "c2st") {
       cell.paper = paper_c2st(cell.method, cell.budget, cell.task, cell.transitions);
       for (const PaperNumber& number : paper_numbers()) {

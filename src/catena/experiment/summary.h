@@ -16,10 +16,11 @@ struct Cell {
   std::uint64_t budget = 0;
   std::size_t transitions = 0;
   std::string metric;
-  double mean = 0, standard_error = 0;
-  std::size_t rows = 0, seeds = 0;
-  std::optional<double> paper;       // of this method
-  std::optional<double> paper_best;  // of the best method of the paper
+  double mean = 0, standard_error = 0;  // NaN without any row
+  std::size_t rows = 0, seeds = 0;      // that have the metric
+  std::size_t failed = 0;               // rows without it, because they failed
+  std::optional<double> paper;          // of this method
+  std::optional<double> paper_best;     // of the best method of the paper
 };
 
 /// Sorted by task, budget, method, transitions. The standard error is that of a mean over observations; each one's
