@@ -21,6 +21,7 @@ void bench_tasks(BenchContext& context);
 void bench_fnle(BenchContext& context);
 void bench_fnre(BenchContext& context);
 void bench_mcmc(BenchContext& context);
+void bench_correct(BenchContext& context);
 
 namespace {
 
@@ -34,6 +35,7 @@ const Registry<Benchmark>& benchmarks() {
         {"fnre", "ratios of transitions: a posterior of 100 transitions", bench_fnre},
         {"fnse", "1,000 draws from the posterior of a series by scores", bench_fnse},
         {"tasks", "transitions per second of each task on one core", bench_tasks},
+        {"correct", "correction by simulation of 10,000 transitions with 100,000", bench_correct},
         {"mcmc", "effective draws per density of each Markov-chain kernel", bench_mcmc},
     };
     return Registry<Benchmark>("benchmark", std::move(list));

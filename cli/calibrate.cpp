@@ -1,4 +1,5 @@
 // catena calibrate model.safetensors TASK --transitions 10 -o calibration.nc: are the model's posteriors calibrated?
+// With --correct BUDGET: are they, corrected by so many simulated transitions each?
 
 #include "catena/evaluate/calibrate.h"
 
@@ -25,7 +26,7 @@ struct CalibrateOptions {
   TaskFlags task;
   SamplerFlags settings;
   std::string model, output;
-  int transitions = 10, series = 200, draws = 100;
+  int transitions = 10, series = 200, draws = 100, correct = 0;
 };
 
 void print(const nlohmann::json& summary, const std::string& output, double seconds) {
@@ -37,6 +38,13 @@ void print(const nlohmann::json& summary, const std::string& output, double seco
   };
   for (const auto& [name, judged] : summary["parameters"].items()) line(name, judged);
   line("all together (TARP)", summary["tarp"]);
+  if (!summary.contains("correction")) return;
+  const nlohmann::json& correction = summary["correction"];
+  fmt::print("  {:.0f} % of the series were corrected; alarms for {:.1f} % of the learned posteriors\n",
+             100 * correction["corrected"].get<double>(), 100 * correction["alarms"].get<double>());
+  for (const auto& [reason, series] : correction["not_corrected"].items()) {
+    fmt::print("  {} not corrected: {}\n", series.get<std::size_t>(), reason);
+  }
 }
 
 int run_calibrate(const CalibrateOptions& options) {
@@ -47,14 +55,20 @@ int run_calibrate(const CalibrateOptions& options) {
     throw InputError(fmt::format("{}: the prior of {} is not that of {}, but must be", calibrate_function,
                                  options.model, task.name));
   }
-  const nlohmann::json settings = options.settings.values(calibrate_function, model.method);
+  evaluate::CalibrationPlan plan{.draws = static_cast<std::size_t>(options.draws),
+                                 .settings = options.settings.values(calibrate_function, model.method)};
+  if (options.correct > 0) {
+    plan.simulator = &task;
+    plan.correction.budget = options.correct;
+    check_config(calibrate_function, plan.correction);
+  }
   const Streams streams(options.common.seed);
   const auto progress = options.common.make_progress();
   const evaluate::KnownSeries known =
       evaluate::known_series(calibrate_function, task, static_cast<std::size_t>(options.series),
                              static_cast<std::size_t>(options.transitions), streams);
-  const evaluate::CalibrationResult result = evaluate::calibrate(
-      model, known, static_cast<std::size_t>(options.draws), settings, streams, options.common.parallel(), *progress);
+  const evaluate::CalibrationResult result =
+      evaluate::calibrate(model, known, plan, streams, options.common.parallel(), *progress);
   nlohmann::json summary = evaluate::summary(result, streams);
 
   files::Group group = evaluate::calibration_group(result);
@@ -64,6 +78,7 @@ int run_calibrate(const CalibrateOptions& options) {
                       {"task", task.name},
                       {"transitions", options.transitions},
                       {"seed", options.common.seed},
+                      {"correct", options.correct},
                       {"summary", summary.dump()}};
   files::write_netcdf(options.output, group);
   if (options.common.json) {
@@ -84,6 +99,8 @@ Run set_up_calibrate(CLI::App& app) {
   add_flag(app, options->series, "--series", "series to simulate, each with parameters from the prior",
            between(5, 1000000));
   add_flag(app, options->draws, "--draws", "draws from the posterior of each series", between(1, 1000000));
+  add_flag(app, options->correct, "--correct",
+           "correct each posterior by simulating so many transitions from its series; 0: do not", at_least(0));
   app.add_option("-o,--output", options->output, "netCDF file to write, for catena report")
       ->required()
       ->type_name("FILE");

@@ -135,12 +135,15 @@ int run_show(const ShowOptions& options) {
   }
   for (const std::string& metric : metrics) {
     const std::vector<experiment::Cell> cells = experiment::summarise(rows, metric);
-    std::size_t width = 14;
-    for (const experiment::Cell& cell : cells) width = std::max(width, cell.task.size());
-    fmt::print("{:<{}} {:<8} {:>7} {:>6}  {:>6} {:>6} {:>4} {:>6}\n", "task", width, "method", "budget", "T", metric,
-               "±", "n", "paper");
+    std::size_t width = 14, wide = 8;
     for (const experiment::Cell& cell : cells) {
-      fmt::print("{:<{}} {:<8} {:>7} {:>6}  {:>6.3f} {:>6.3f} {:>4} {:>6}{}{}\n", cell.task, width, cell.method,
+      width = std::max(width, cell.task.size());
+      wide = std::max(wide, cell.method.size());
+    }
+    fmt::print("{:<{}} {:<{}} {:>7} {:>6}  {:>6} {:>6} {:>4} {:>6}\n", "task", width, "method", wide, "budget", "T",
+               metric, "±", "n", "paper");
+    for (const experiment::Cell& cell : cells) {
+      fmt::print("{:<{}} {:<{}} {:>7} {:>6}  {:>6.3f} {:>6.3f} {:>4} {:>6}{}{}\n", cell.task, width, cell.method, wide,
                  cell.budget, cell.transitions, cell.mean, cell.standard_error, cell.rows,
                  cell.paper ? fmt::format("{:.2f}", *cell.paper) : "",
                  cell.paper && cell.mean > *cell.paper + 0.005 ? "  above" : "",

@@ -36,7 +36,8 @@ nb::dict calibrate(const model::TrainedModel& model, const Rows& theta, const st
   nlohmann::json summary;
   run(show_progress, [&](Progress& progress) {
     const Streams streams(seed);
-    result = evaluate::calibrate(model, known, draws, chosen, streams, Parallel(threads), progress);
+    result =
+        evaluate::calibrate(model, known, {.draws = draws, .settings = chosen}, streams, Parallel(threads), progress);
     summary = evaluate::summary(result, streams);
     if (path.empty()) return;
     files::Group group = evaluate::calibration_group(result);

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import statistics
 import subprocess
 import time
 
@@ -73,6 +74,63 @@ def test_a_sweep_with_another_metric_adds_its_column(catena, sweep, tmp_path, mo
     c2st, sw1 = header.index("c2st"), header.index("sw1")
     assert sorted(header) == sorted(set(header))
     assert [(bool(row[c2st]), bool(row[sw1])) for row in rows] == [(False, True), (True, True)]
+
+
+def test_a_sweep_of_corrections(catena, sweep, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    small = {"method": "fnle", "train": {"steps": 60, "density": "gaussian", "decay": 1}}
+    settings = json.loads(sweep.read_text()) | {
+        "tasks": [{"name": "gaussian_rw", "options": {"dim": 1}, "transitions": [60]}, {"name": "gaussian_rw", "label": "short"}],
+        "methods": [small | {"correct": {"per_transition": [30, 60], "degree": 2}}, small | {"correct": {"share": [0.5]}}, small],
+        "budgets": [2000],
+        "transitions": [4],
+        "observations": 1,
+    }
+    sweep.write_text(json.dumps(settings))
+    out, page = tmp_path / "out", tmp_path / "page.md"
+    for _ in range(2):  # the second time there is nothing left to do
+        assert catena("experiment", "benchmark", "--sweep", sweep, "-o", out, "--quiet").returncode == 0
+        with open(out / "rows.csv") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == 2 * 4 and not any(row["error"] for row in rows)
+    assert sorted(path.name for path in (out / "models").iterdir()) == [
+        f"{task}-fnle-{budget}-1.safetensors" for task in ("gaussian_rw", "short") for budget in (1000, 2000)
+    ]
+    cells = {(row["task"], row["method"], row["observation"]): row for row in rows}
+    assert {method for _, method, _ in cells} == {"fnle", "fnle + 30 T", "fnle + 60 T", "fnle + 0.5 of it"}
+    for (task, method, observation), row in cells.items():
+        if method == "fnle":
+            assert row["correct_budget"] == row["learned_c2st"] == ""
+            continue
+        transitions = int(row["transitions"])
+        budget = {"30": 30 * transitions, "60": 60 * transitions, "0.5": 1000}[method.split()[2]]
+        assert float(row["correct_budget"]) == budget
+        limit = statistics.NormalDist().cdf(0.5 * (1.25 * transitions / budget) ** 0.5)  # one parameter
+        assert float(row["limit"]) == pytest.approx(limit, abs=1e-5)
+        assert 0.3 <= float(row["learned_c2st"]) <= 1 and row["alarm"] in "01"
+        if task == "short":  # four transitions have no normal sum: the learned draws are kept
+            assert row["corrected"] == "0" and row["c2st"] == row["learned_c2st"]
+        else:
+            assert row["corrected"] == "1" and row["c2st"] != row["learned_c2st"]
+    same = [cells["gaussian_rw", method, "1001"]["learned_c2st"] for method in ("fnle + 30 T", "fnle + 60 T")]
+    assert same[0] == same[1]  # one model, and the same draws from it
+
+    assert catena("experiment", "show", out, "--page", page, "--quiet").returncode == 0
+    text = page.read_text()
+    section = text[text.index("## Corrected posteriors") :]
+    assert "| gaussian_rw | fnle + 60 T | 2000 | 60 | 60 |" in section
+    assert "| gaussian_rw | fnle + 0.5 of it | 2000 | 60 |" in section[section.index("all for learning") :]
+    assert "+ 60 T" not in section[section.index("## Other sweeps") :]
+
+    for wrong, complaint in (
+        ({"share": [2]}, "between 0 and 1"),
+        ({"share": [0.5], "budget": [5]}, "one kind"),
+        ({"budget": []}, "list of amounts"),
+        ({"budget": [1000], "degrees": 2}, "degrees"),
+    ):
+        sweep.write_text(json.dumps(settings | {"methods": [small | {"correct": wrong}]}))
+        result = catena("experiment", "benchmark", "--sweep", sweep, "-o", out, "--quiet")
+        assert result.returncode == 2 and complaint in result.stderr
 
 
 def test_a_sweep_of_records_and_of_rounds(catena, sweep, tmp_path, monkeypatch):

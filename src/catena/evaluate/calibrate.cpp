@@ -1,6 +1,8 @@
 #include "catena/evaluate/calibrate.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "catena/core/check.h"
 #include "catena/core/errors.h"
@@ -39,6 +41,52 @@ nlohmann::json judge(const Ranks& ranks, Interval interval, const Streams& strea
           {"coverage", coverage.expected}};
 }
 
+struct Judged {
+  bool alarm = false, failed = false;
+  std::string not_corrected;
+};
+
+/// A correction looks at the learned posterior through its draws; fewer than these would show it little of it.
+constexpr std::size_t fewest_learned = 1000;
+
+/// Every k-th of the draws: `count` of them.
+Matrix thinned(ConstMatrixView draws, std::size_t count) {
+  check::at_least("calibrate", "the number of draws from the corrected posterior", draws.rows, count);
+  Matrix some(count, draws.cols);
+  for (std::size_t r = 0; r < count; ++r) std::ranges::copy(draws.row(r * draws.rows / count), some.row(r).begin());
+  return some;
+}
+
+/// Draws from the corrected posterior, or from the learned one where that is not possible.
+sample::PosteriorDraws corrected(sample::CorrectionRequest request, const Streams& streams, const Parallel& parallel,
+                                 Progress& progress, Judged& judged) {
+  const std::size_t draws = std::exchange(request.posterior.draws, std::max(request.posterior.draws, fewest_learned));
+  try {
+    sample::Correction found = sample::correct_posterior(request, streams, parallel, progress);
+    found.corrected.theta = thinned(found.corrected.theta, draws);
+    judged.alarm = found.certificate.alarm();
+    judged.not_corrected = std::move(found.not_corrected);
+    return std::move(found.corrected);
+  } catch (const InputError& error) {
+    judged.failed = true;
+    judged.not_corrected = error.what();
+    request.posterior.draws = draws;
+    return sample::draw_posterior(request.posterior, streams, parallel, progress);
+  }
+}
+
+nlohmann::json corrections(const CalibrationResult& result) {
+  std::map<std::string, std::size_t> reasons;
+  for (const std::string& reason : result.not_corrected) {
+    if (!reason.empty()) ++reasons[reason];
+  }
+  const auto series = static_cast<double>(result.outcome.size());
+  const auto corrected = static_cast<double>(std::ranges::count(result.not_corrected, std::string()));
+  return {{"corrected", corrected / series},
+          {"alarms", static_cast<double>(std::ranges::count(result.alarm, true)) / series},
+          {"not_corrected", reasons}};
+}
+
 }  // namespace
 
 KnownSeries known_series(std::string_view function, const tasks::Task& task, std::size_t count, std::size_t transitions,
@@ -53,10 +101,9 @@ KnownSeries known_series(std::string_view function, const tasks::Task& task, std
   return known;
 }
 
-CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries& known, std::size_t draws,
-                            const nlohmann::json& settings, const Streams& streams, const Parallel& parallel,
-                            Progress& progress) {
-  const std::size_t count = known.series.size(), d = model.prior.size();
+CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries& known, const CalibrationPlan& plan,
+                            const Streams& streams, const Parallel& parallel, Progress& progress) {
+  const std::size_t count = known.series.size(), d = model.prior.size(), draws = plan.draws;
   check::at_least("calibrate", "the number of series", count, std::size_t{5});  // fewer tell nothing: uniformity()
   check::at_least("calibrate", "draws", draws, std::size_t{1});
   check::equal("calibrate", "the number of parameters", known.theta.cols(), d);
@@ -69,14 +116,19 @@ CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries&
   result.outcome.resize(count);
   Matrix all(count * draws, d);
   std::vector<std::size_t> outside(count);
+  std::vector<Judged> judged(plan.simulator != nullptr ? count : 0);
   const Parallel alone(1);
   progress.start("calibrate", "series", count);
   parallel.for_each(count, [&](std::size_t s) {
     PartProgress part(progress);
     simulate::SeriesView series{known.series[s]};
     if (!known.times.empty()) series.times = known.times[s];
-    const sample::PosteriorRequest request{.model = model, .series = {series}, .draws = draws, .settings = settings};
-    const sample::PosteriorDraws drawn = sample::draw_posterior(request, streams.child("calibrate", s), alone, part);
+    const sample::PosteriorRequest request{
+        .model = model, .series = {series}, .draws = draws, .settings = plan.settings};
+    const Streams own = streams.child("calibrate", s);
+    const sample::PosteriorDraws drawn =
+        plan.simulator == nullptr ? sample::draw_posterior(request, own, alone, part)
+                                  : corrected({request, *plan.simulator, plan.correction}, own, alone, part, judged[s]);
     std::ranges::copy(drawn.theta.values(), all.row(s * draws).begin());
     result.outcome[s] = drawn.outcome;
     outside[s] = drawn.observed.outside;
@@ -84,6 +136,11 @@ CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries&
   });
   progress.finish();
   for (const std::size_t number : outside) result.transitions_outside += number;
+  for (Judged& one : judged) {
+    result.alarm.push_back(one.alarm);
+    result.not_corrected.push_back(std::move(one.not_corrected));
+  }
+  if (!judged.empty() && std::ranges::all_of(judged, &Judged::failed)) throw InputError(result.not_corrected.front());
   result.ranks = sbc_ranks(all, known.theta, streams, parallel);
   result.tarp = tarp_ranks(all, known.theta, streams, parallel);
   return result;
@@ -95,12 +152,14 @@ nlohmann::json summary(const CalibrationResult& result, const Streams& streams) 
     parameters[result.parameters[p]] = judge(result.ranks[p], Interval::central, streams);
   }
   const auto failed = std::ranges::count_if(result.outcome, [](Outcome o) { return o != Outcome::ok; });
-  return {{"series", result.outcome.size()},
-          {"draws", result.tarp.draws},
-          {"parameters", std::move(parameters)},
-          {"tarp", judge(result.tarp, Interval::from_below, streams)},
-          {"series_not_ok", failed},
-          {"transitions_outside_training_range", result.transitions_outside}};
+  nlohmann::json found = {{"series", result.outcome.size()},
+                          {"draws", result.tarp.draws},
+                          {"parameters", std::move(parameters)},
+                          {"tarp", judge(result.tarp, Interval::from_below, streams)},
+                          {"series_not_ok", failed},
+                          {"transitions_outside_training_range", result.transitions_outside}};
+  if (!result.not_corrected.empty()) found["correction"] = corrections(result);
+  return found;
 }
 
 files::Group calibration_group(const CalibrationResult& result) {

@@ -1,6 +1,6 @@
 /// Calibration of a trained model: for many series with known parameters, draws from the model's posterior and the rank
-/// of the truth among them (calibration.h). What `catena calibrate` and Python's catena.calibrate call; whoever has the
-/// simulator makes the series.
+/// of the truth among them (calibration.h), as they were learned or corrected by simulation (sample/correct/). What
+/// `catena calibrate` and Python's catena.calibrate call; whoever has the simulator makes the series.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,7 @@
 #include "catena/evaluate/calibration.h"
 #include "catena/files/netcdf/netcdf.h"
 #include "catena/model/trained_model.h"
+#include "catena/sample/correct/correct.h"
 #include "catena/tasks/task.h"
 
 namespace catena::evaluate {
@@ -30,6 +31,13 @@ struct KnownSeries {
 KnownSeries known_series(std::string_view function, const tasks::Task& task, std::size_t count, std::size_t transitions,
                          const Streams& streams);
 
+struct CalibrationPlan {
+  std::size_t draws = 100;                             // for every series
+  nlohmann::json settings = nlohmann::json::object();  // of the model's sampler
+  const simulate::Model* simulator = nullptr;          // with one, posteriors are corrected by it
+  sample::CorrectionSettings correction = {};
+};
+
 struct CalibrationResult {
   std::vector<std::string> parameters;
   Matrix theta;                         // the truths, one a row
@@ -37,16 +45,19 @@ struct CalibrationResult {
   Ranks tarp;                           // of all parameters together
   std::vector<Outcome> outcome;         // of the draws of each series
   std::size_t transitions_outside = 0;  // of all transitions, those outside the training range
+  // With corrections, and empty without:
+  std::vector<bool> alarm;                 // of each series' certificate
+  std::vector<std::string> not_corrected;  // why a series has its learned draws; empty: it was corrected
 };
 
-/// `draws` draws for every series, by the model's sampler with `settings`. Series are shared between the threads; each
-/// has random streams of its own.
-CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries& known, std::size_t draws,
-                            const nlohmann::json& settings, const Streams& streams, const Parallel& parallel,
-                            Progress& progress);
+/// Series are shared between the threads; each has random streams of its own. A series whose correction fails is ranked
+/// by its learned draws and counted; throws if all do.
+CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries& known, const CalibrationPlan& plan,
+                            const Streams& streams, const Parallel& parallel, Progress& progress);
 
 /// For each parameter and for all together (`tarp`): the p-value of the largest excursion of the ranks, whether they
-/// stay inside the band of 95 %, and the coverage's mean excess (negative: the posterior is too narrow).
+/// stay inside the band of 95 %, and the coverage's mean excess (negative: the posterior is too narrow). With
+/// corrections the share of series that were corrected, and of certificates that raised an alarm.
 nlohmann::json summary(const CalibrationResult& result, const Streams& streams);
 
 /// A netCDF file that `catena report` shows: `rank` (parameter, series) with the attribute `draws`, `tarp_rank`

@@ -4,7 +4,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "catena/core/errors.h"
@@ -12,7 +14,9 @@
 #include "catena/evaluate/metric.h"
 #include "catena/experiment/reference_draws.h"
 #include "catena/files/json.h"
+#include "catena/prior/special.h"
 #include "catena/sample/around_posterior.h"
+#include "catena/sample/correct/correct.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/record_plan.h"
 #include "catena/simulate/transitions.h"
@@ -32,6 +36,12 @@ double peak_megabytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+/// What no correction by M transitions can be better than, on average: its mean is off by √(pT/M) of the posterior's
+/// deviations in each of d directions, p = 1 + d/4 (docs/theory/correction.md).
+double statistical_limit(double d, double T, double M) {
+  return prior::normal_lower(0.5 * std::sqrt(d * (1 + d / 4) * T / M));
 }
 
 /// Several sweeps may fill one table: the list of those that did, each once.
@@ -82,13 +92,17 @@ class Runner {
 
   /// How many rows failed, now or before.
   std::size_t run() {
-    const std::size_t all = sweep_.tasks.size() * sweep_.methods.size() * sweep_.budgets.size() * sweep_.seeds.size() *
-                            sweep_.transitions.size() * sweep_.observations;
-    progress_.start("experiment", "rows", all);
+    std::size_t lengths = 0, amounts = 0;
+    for (const SweepTask& entry : sweep_.tasks) lengths += sweep_.lengths(entry).size();
+    for (const SweepMethod& method : sweep_.methods) amounts += amounts_of(method).size();
+    progress_.start("experiment", "rows",
+                    lengths * amounts * sweep_.budgets.size() * sweep_.seeds.size() * sweep_.observations);
     for (const std::uint64_t budget : sweep_.budgets) {
       for (const std::uint64_t seed : sweep_.seeds) {
         for (const SweepTask& entry : sweep_.tasks) {
-          for (const SweepMethod& method : sweep_.methods) run_model(entry, method, budget, seed);
+          for (const SweepMethod& method : sweep_.methods) {
+            for (const Amount amount : amounts_of(method)) run_model(entry, method, amount, budget, seed);
+          }
         }
       }
     }
@@ -97,40 +111,56 @@ class Runner {
   }
 
  private:
+  using Amount = std::optional<double>;  // of a correction; none: the learned posterior
+
+  static std::vector<Amount> amounts_of(const SweepMethod& method) {
+    if (!method.correct) return {std::nullopt};
+    return {method.correct->amounts.begin(), method.correct->amounts.end()};
+  }
+
   static std::vector<std::string> columns(const Sweep& sweep) {
     std::vector<std::string> names = sweep.metrics;
+    if (std::ranges::any_of(sweep.methods, [](const SweepMethod& method) { return method.correct.has_value(); })) {
+      for (const std::string& metric : sweep.metrics) names.push_back(learned_column(metric));
+      names.insert(names.end(),
+                   {correct_budget_column, corrected_column, alarm_column, limit_column, "correct_seconds"});
+    }
     names.insert(names.end(), {"train_seconds", "sample_seconds", "megabytes", error_column});
     return names;
   }
 
-  /// All rows of what is trained on one set of transitions.
-  void run_model(const SweepTask& entry, const SweepMethod& method, std::uint64_t budget, std::uint64_t seed) {
+  /// All rows of what is trained on one set of transitions, corrected by one amount. What was trained for one amount
+  /// serves all that leave as much to learn from.
+  void run_model(const SweepTask& entry, const SweepMethod& method, Amount amount, std::uint64_t budget,
+                 std::uint64_t seed) {
     const tasks::Task task = tasks::make_task(entry.name, entry.options);
     std::vector<model::TrainedModel> models;
     std::string no_model;  // why training failed: once is enough for all rows of this set
-    for (const std::size_t transitions : sweep_.transitions) {
+    const std::string label = method.label + (amount ? method.correct->suffix(*amount) : "");
+    const std::uint64_t to_learn = amount ? method.correct->left_to_learn(*amount, budget) : budget;
+    for (const std::size_t transitions : sweep_.lengths(entry)) {
       for (std::size_t o = 0; o < sweep_.observations; ++o) {
         Row row;
         row.task = entry.label;
-        row.method = method.label;
+        row.method = label;
         row.budget = budget;
         row.seed = seed;
         row.transitions = transitions;
         row.observation = sweep_.first_observation + o;
         if (!rows_.contains(row) || (before_ == FailedRows::retry && rows_.contains_failed(row))) {
-          progress_.note(fmt::format("{} {} {} T = {}", method.label, entry.label, budget, transitions));
+          progress_.note(fmt::format("{} {} {} T = {}", label, entry.label, budget, transitions));
           if (no_model.empty()) {
             no_model = error_of([&] {
               for (std::size_t k = models.size(); k < entry.records.size(); ++k) {
-                models.push_back(trained(task, entry, k, method, budget, seed));
+                models.push_back(trained(task, entry, k, method, to_learn, seed));
               }
             });
           }
-          row.error = no_model.empty() ? error_of([&] { fill(row, task, entry, method, models); }) : no_model;
+          row.error = no_model.empty() ? error_of([&] { fill(row, task, entry, method, amount, models); }) : no_model;
           if (row.failed()) {
             row.values.clear();
             progress_.note(
-                fmt::format("{} {} {} T = {} failed: {}", method.label, entry.label, budget, transitions, row.error));
+                fmt::format("{} {} {} T = {} failed: {}", label, entry.label, budget, transitions, row.error));
           }
           rows_.append(row);
         }
@@ -207,23 +237,29 @@ class Runner {
     return model;
   }
 
-  sample::PosteriorDraws posterior(const std::vector<model::TrainedModel>& models, const SweepMethod& method,
-                                   const std::vector<tasks::Observation>& observed, const Streams& streams) const {
+  sample::PosteriorRequest request(const std::vector<model::TrainedModel>& models, const SweepMethod& method,
+                                   const std::vector<tasks::Observation>& observed) const {
     std::vector<const model::TrainedModel*> companions;
     for (std::size_t k = 1; k < models.size(); ++k) companions.push_back(&models[k]);
-    return sample::draw_posterior({.model = models.front(),
-                                   .series = views_of(observed),
-                                   .draws = sweep_.draws,
-                                   .settings = method.sample,
-                                   .companions = std::move(companions)},
-                                  streams, parallel_);
+    return {.model = models.front(),
+            .series = views_of(observed),
+            .draws = sweep_.draws,
+            .settings = method.sample,
+            .companions = std::move(companions)};
   }
 
-  void fill(Row& row, const tasks::Task& task, const SweepTask& entry, const SweepMethod& method,
+  sample::PosteriorDraws posterior(const std::vector<model::TrainedModel>& models, const SweepMethod& method,
+                                   const std::vector<tasks::Observation>& observed, const Streams& streams) const {
+    return sample::draw_posterior(request(models, method, observed), streams, parallel_);
+  }
+
+  void fill(Row& row, const tasks::Task& task, const SweepTask& entry, const SweepMethod& method, Amount amount,
             const std::vector<model::TrainedModel>& models) {
     const std::vector<tasks::Observation> observed = observe(task, entry, row.transitions, row.observation);
     const Matrix reference = reference_draws(task, observed, sweep_.draws, parallel_);
-    if (method.rounds == 2) {
+    if (amount) {
+      fill_corrected(row, task, method, *amount, models, observed, reference);
+    } else if (method.rounds == 2) {
       fill(row, method, {refined(models.front(), task, entry, method, observed, row)}, observed, reference);
     } else {
       fill(row, method, models, observed, reference);
@@ -235,16 +271,49 @@ class Runner {
     const Stopwatch watch;
     const sample::PosteriorDraws draws = posterior(models, method, observed, Streams(row.seed));
     row.values["sample_seconds"] = watch.seconds();
+    fill_draws(row, draws, models);
+    for (const std::string& name : sweep_.metrics) compare(row, name, name, draws.theta, reference);
+  }
+
+  void fill_corrected(Row& row, const tasks::Task& task, const SweepMethod& method, double amount,
+                      const std::vector<model::TrainedModel>& models, const std::vector<tasks::Observation>& observed,
+                      const Matrix& reference) {
+    std::size_t transitions = 0;
+    for (const tasks::Observation& one : observed) transitions += one.series.rows() - 1;
+    const std::uint64_t budget = method.correct->to_simulate(amount, row.budget, transitions);
+    nlohmann::json settings = method.correct->settings;
+    settings["budget"] = budget;
+    const sample::Correction found = sample::correct_posterior(
+        {request(models, method, observed), task, from_json<sample::CorrectionSettings>("experiment", settings)},
+        Streams(row.seed), parallel_);
+    row.values["sample_seconds"] = found.info["seconds"]["learned"].get<double>();
+    row.values["correct_seconds"] = found.info["seconds"]["correct"].get<double>();
+    row.values[correct_budget_column] = static_cast<double>(budget);
+    row.values[corrected_column] = found.not_corrected.empty() ? 1 : 0;
+    row.values[alarm_column] = found.certificate.alarm() ? 1 : 0;
+    row.values[limit_column] = statistical_limit(static_cast<double>(task.prior.size()),
+                                                 static_cast<double>(transitions), static_cast<double>(budget));
+    fill_draws(row, found.corrected, models);
+    for (const std::string& name : sweep_.metrics) {
+      compare(row, name, name, found.corrected.theta, reference);
+      compare(row, learned_column(name), name, found.learned.theta, reference);
+    }
+  }
+
+  static void fill_draws(Row& row, const sample::PosteriorDraws& draws,
+                         const std::vector<model::TrainedModel>& models) {
     for (const model::TrainedModel& model : models) {
       row.values["train_seconds"] += model.provenance.value("train_seconds", 0.0);
     }
     row.values["megabytes"] = peak_megabytes();
     row.outcome = draws.outcome;
-    for (const std::string& name : sweep_.metrics) {
-      const nlohmann::json value =
-          evaluate::metrics().at("experiment", name).compute(draws.theta, reference, Streams(0), parallel_);
-      if (value.is_number()) row.values[name] = value.get<double>();
-    }
+  }
+
+  void compare(Row& row, const std::string& column, const std::string& metric, const Matrix& theta,
+               const Matrix& reference) const {
+    const nlohmann::json value =
+        evaluate::metrics().at("experiment", metric).compute(theta, reference, Streams(0), parallel_);
+    if (value.is_number()) row.values[column] = value.get<double>();
   }
 
   const Sweep& sweep_;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "catena/core/version.h"
+#include "catena/experiment/results_corrected.h"
 #include "catena/experiment/summary.h"
 #include "catena/files/atomic.h"
 
@@ -153,7 +154,8 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
                         const std::filesystem::path& directory, const std::vector<std::filesystem::path>& pictures) {
   std::vector<Row> paper, others;
   std::set<std::uint64_t> budgets, seeds;
-  for (const Row& row : rows) {
+  const RowsByCorrection parts = by_correction(rows);
+  for (const Row& row : parts.learned) {
     (in_the_paper(row.task) ? paper : others).push_back(row);
     if (in_the_paper(row.task)) budgets.insert(row.budget);
     seeds.insert(row.seed);
@@ -175,11 +177,14 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
         "method:\n\n{}",
         budget, table(cells, budget), best(cells, budget));
   }
+  text += corrected_section(parts);
   if (std::filesystem::exists(directory / "notes.md")) {
     text += fmt::format("\n{}", files::read_file(directory / "notes.md", std::uint64_t{1} << 20));
   }
-  text += fmt::format("\n## Time\n\nSeconds, as the sweep ran: on one thread, others at work beside it.\n\n{}",
-                      times(paper));
+  if (!paper.empty()) {
+    text += fmt::format("\n## Time\n\nSeconds, as the sweep ran: on one thread, others at work beside it.\n\n{}",
+                        times(paper));
+  }
   if (!pictures.empty()) text += "\n## Figures\n\nDashed: the paper's numbers.\n";
   for (const std::filesystem::path& picture : pictures) {
     const std::filesystem::path link =
@@ -188,7 +193,7 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
   }
   text += failures(rows);
   if (!others.empty()) text += fmt::format("\n## Other sweeps\n\n{}", all_metrics(others));
-  text += fmt::format("\n## Every metric of the table\n\n{}", all_metrics(paper));
+  if (!paper.empty()) text += fmt::format("\n## Every metric of the table\n\n{}", all_metrics(paper));
   files::write_file(path, text);
 }
 

@@ -1,5 +1,6 @@
 /// The results as a Markdown page: for the paper's tasks one table per budget, a row per task and method, a column per
-/// length; what `notes.md` beside the rows says; times, figures, and every metric of every cell.
+/// length; corrected posteriors apart (results_corrected.h); what `notes.md` beside the rows says; times, figures, and
+/// every metric of every cell.
 #pragma once
 
 #include <filesystem>

@@ -32,6 +32,14 @@ struct Row {
 /// The column of the sentences, beside those of values.
 inline constexpr const char* error_column = "error";
 
+/// Columns of rows whose posterior was corrected by simulation (sample/correct/); other rows lack them.
+inline constexpr const char* correct_budget_column = "correct_budget";  // M: transitions for correcting
+inline constexpr const char* corrected_column = "corrected";            // 1, or 0 where the learned draws were kept
+inline constexpr const char* alarm_column = "alarm";                    // 1 where the certificate raised one
+inline constexpr const char* limit_column = "limit";                    // C2ST: Φ(½√(d p T/M)), p = 1 + d/4
+/// A metric of the learned posterior, beside that of the corrected one.
+inline std::string learned_column(const std::string& metric) { return "learned_" + metric; }
+
 class Rows {
  public:
   /// Reads what is there. `columns` are the names of the values; those that the file lacks are added to it, empty in

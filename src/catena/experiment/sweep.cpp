@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "catena/core/check.h"
 #include "catena/evaluate/metric.h"
+#include "catena/sample/correct/correct.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/record_plan.h"
 #include "catena/tasks/likelihood.h"
@@ -32,7 +34,46 @@ void refuse_others(const std::string& source, const char* what, const nlohmann::
   }
 }
 
+constexpr const char *of_budget = "budget", *of_transition = "per_transition", *of_share = "share";
+
+SweepCorrection correction_from(const nlohmann::json& entry) {
+  SweepCorrection correction;
+  for (const auto& [name, value] : entry.items()) {
+    if (name == of_budget || name == of_transition || name == of_share) {
+      check::that(correction.of.empty(), "experiment", "correct", entry.dump(), "of one kind of amounts");
+      correction.of = name;
+      correction.amounts = value.get<std::vector<double>>();
+    } else {
+      correction.settings[name] = value;
+    }
+  }
+  check::that(!correction.amounts.empty(), "experiment", "correct", entry.dump(),
+              "a list of amounts, budget, per_transition or share");
+  for (const double amount : correction.amounts) {
+    const bool of_all = correction.of == of_share;
+    check::that(amount > 0 && (of_all ? amount < 1 : amount <= 1e9), "experiment", correction.of, amount,
+                of_all ? "between 0 and 1" : "positive and at most 1e9");
+  }
+  static_cast<void>(from_json<sample::CorrectionSettings>("experiment", correction.settings));
+  return correction;
+}
+
 }  // namespace
+
+std::uint64_t SweepCorrection::left_to_learn(double amount, std::uint64_t budget) const {
+  return of == of_share ? budget - to_simulate(amount, budget, 0) : budget;
+}
+
+std::uint64_t SweepCorrection::to_simulate(double amount, std::uint64_t budget, std::size_t observed) const {
+  const double unit = of == of_share    ? static_cast<double>(budget)
+                      : of == of_budget ? 1
+                                        : static_cast<double>(observed);
+  return static_cast<std::uint64_t>(std::llround(amount * unit));
+}
+
+std::string SweepCorrection::suffix(double amount) const {
+  return fmt::format(" + {}{}", amount, of == of_share ? " of it" : of == of_budget ? "" : " T");
+}
 
 nlohmann::json Sweep::to_json() const {
   nlohmann::json json = {{"budgets", budgets},
@@ -50,12 +91,17 @@ nlohmann::json Sweep::to_json() const {
     if (task.records != plain.records) entry["records"] = task.records;
     if (task.missing > 0) entry["missing"] = task.missing;
     if (task.series > 1) entry["series"] = task.series;
+    if (!task.transitions.empty()) entry["transitions"] = task.transitions;
     json["tasks"].push_back(std::move(entry));
   }
   for (const SweepMethod& method : methods) {
     json["methods"].push_back(
         {{"label", method.label}, {"method", method.method}, {"train", method.train}, {"sample", method.sample}});
     if (method.rounds > 1) json["methods"].back()["rounds"] = method.rounds;
+    if (method.correct) {
+      json["methods"].back()["correct"] = method.correct->settings;
+      json["methods"].back()["correct"][method.correct->of] = method.correct->amounts;
+    }
   }
   return json;
 }
@@ -70,7 +116,8 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
       }
     }
     for (const auto& task : json.at("tasks")) {
-      refuse_others(source, "a task", task, {"name", "label", "options", "records", "missing", "series"});
+      refuse_others(source, "a task", task,
+                    {"name", "label", "options", "records", "missing", "series", "transitions"});
       SweepTask entry;
       entry.name = task.at("name").get<std::string>();
       entry.label = task.value("label", entry.name);
@@ -78,10 +125,11 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
       entry.records = task.value("records", entry.records);
       entry.missing = task.value("missing", entry.missing);
       entry.series = task.value("series", entry.series);
+      entry.transitions = task.value("transitions", entry.transitions);
       sweep.tasks.push_back(std::move(entry));
     }
     for (const auto& method : json.at("methods")) {
-      refuse_others(source, "a method", method, {"method", "label", "train", "sample", "rounds", "preset"});
+      refuse_others(source, "a method", method, {"method", "label", "train", "sample", "rounds", "correct", "preset"});
       const auto name = method.at("method").get<std::string>();
       // A preset is one for both, unless train or sample has its own.
       nlohmann::json preset = nlohmann::json::object();
@@ -92,6 +140,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
       sample.update(method.value("sample", nlohmann::json::object()));
       sweep.methods.push_back(
           {method.value("label", name), name, std::move(train), std::move(sample), method.value("rounds", 1)});
+      if (method.contains("correct")) sweep.methods.back().correct = correction_from(method["correct"]);
     }
     sweep.budgets = json.value("budgets", sweep.budgets);
     sweep.transitions = json.value("transitions", sweep.transitions);
@@ -120,6 +169,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     static_cast<void>(train::recipe_of("experiment", entry, method.train, 10000));
     static_cast<void>(sample::sampler_settings("experiment", method.method, method.sample));
     check::that(method.rounds == 1 || method.rounds == 2, "experiment", "rounds", method.rounds, "1 or 2");
+    check::that(method.rounds == 1 || !method.correct, "experiment", "rounds", method.rounds, "1 with a correction");
     for (const SweepTask& task : sweep.tasks) {
       check::that(method.rounds == 1 || task.records == SweepTask{}.records, "experiment", "rounds", method.rounds,
                   "1 for tasks with records of their own");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,25 @@ struct SweepTask {
   /// What is simulated (docs/extensions/), a model for each, which sample together and share the budget evenly:
   /// as simulate/record_plan.h reads them.
   nlohmann::json records = nlohmann::json::array({nlohmann::json::object()});
-  double missing = 0;      // share of the observed states that are left out
-  std::size_t series = 1;  // observed together, with the same θ: of T, T/2, T/3, … transitions
+  double missing = 0;                         // share of the observed states that are left out
+  std::size_t series = 1;                     // observed together, with the same θ: of T, T/2, T/3, … transitions
+  std::vector<std::size_t> transitions = {};  // lengths T of this task alone; empty: those of the sweep
+};
+
+/// Posteriors corrected by simulation (sample/correct/), and by how much: one row for each amount.
+struct SweepCorrection {
+  /// What the amounts are: transitions for correcting ("budget"), the same for every observed transition
+  /// ("per_transition"), or a part of the row's budget that is not for learning then ("share").
+  std::string of;
+  std::vector<double> amounts;
+  nlohmann::json settings = nlohmann::json::object();  // of sample::CorrectionSettings, but the budget
+
+  /// What is left of a row's budget for learning.
+  std::uint64_t left_to_learn(double amount, std::uint64_t budget) const;
+  /// Transitions for correcting a posterior of so many observed ones.
+  std::uint64_t to_simulate(double amount, std::uint64_t budget, std::size_t observed) const;
+  /// What rows of that amount have in their label after the method's: " + 100 T", " + 5000", " + 0.5 of it".
+  std::string suffix(double amount) const;
 };
 
 struct SweepMethod {
@@ -29,6 +47,7 @@ struct SweepMethod {
   /// 2: half of the budget goes to a second round for each observation, from its states and around the posterior that
   /// the first half gave (docs/extensions/second-round.md).
   int rounds = 1;
+  std::optional<SweepCorrection> correct = std::nullopt;
 };
 
 struct Sweep {
@@ -42,6 +61,10 @@ struct Sweep {
   std::size_t draws = 1000;
   nlohmann::json proposal;  // where transitions start, of every task; null: each task's own default
   std::vector<std::string> metrics{"c2st", "c2st_mlp", "sw1"};
+
+  const std::vector<std::size_t>& lengths(const SweepTask& task) const {
+    return task.transitions.empty() ? transitions : task.transitions;
+  }
 
   nlohmann::json to_json() const;
   /// Throws InputError for names that do not exist, empty lists and fields that no sweep has.
