@@ -43,5 +43,23 @@ TEST(Certificate, AccusesAnExactPosteriorAtItsStatedRate) {
   EXPECT_GE(raised, 1);
 }
 
+// The same network, claiming θ one tenth higher: at T = 1,000 that is three of the posterior's deviations.
+TEST(Certificate, SeesAShift) {
+  model::TrainedModel model = train::testing::exact_gaussian_rw(1);
+  const tasks::Task task = tasks::gaussian_rw::make({.dim = 1});
+  auto& weights = model.networks.at("gaussian").weights;
+  const auto bias = std::ranges::find(weights, "gaussian.out.bias", [](const auto& each) { return each.name; });
+  ASSERT_NE(bias, weights.end());
+  std::get<std::vector<float>>(bias->values)[0] -= 0.1F;  // the mean of x' − x
+  const Matrix observed = train::testing::gaussian_rw_series(1, 1000, 7);
+  CorrectionRequest request{.posterior = {.model = model, .series = {{observed}}, .draws = 400}, .simulator = task};
+  request.settings.budget = 5000;
+  const Check found = check_posterior(request, Streams(1), Parallel(2));
+  EXPECT_TRUE(found.certificate.shifted);
+  const ParameterCertificate& theta = found.certificate.parameters.at(0);
+  // truth − learned: −0.1 · √1001; 5 of its own standard errors and of those of the learned draws.
+  EXPECT_NEAR(theta.shift, -0.1 * std::sqrt(1001.0), 5 * theta.shift_error + 0.5);
+}
+
 }  // namespace
 }  // namespace catena::sample::certificate_test

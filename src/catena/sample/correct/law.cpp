@@ -11,8 +11,12 @@ namespace {
 
 constexpr std::size_t block_rows = 4096;
 constexpr std::size_t pairs_per_coefficient = 10;  // fewer than this and a basis is not tried
-constexpr double least_noise = 0.4;                // whitened statistics have variance 1, means of two of them ½
-constexpr double difference = 1e-6;                // of z, for slopes: the law is smooth and in double
+/// What a candidate must be better by, in log evidence: the claim about the one mode and a low degree are more
+/// likely right.
+constexpr double without_claims = 5, higher_degree = 2;
+
+constexpr double least_noise = 0.4;  // whitened statistics have variance 1, means of two of them ½
+constexpr double difference = 1e-6;  // of z, for slopes: the law is smooth and in double
 
 /// The wall stands this many standard deviations of the cloud beyond where d normals reach, √d.
 constexpr double wall = 3;
@@ -76,8 +80,10 @@ NormalLaw::NormalLaw(const SimulatedPairs& pairs, const Modes& modes, std::span<
     std::vector<bool> kept(basis.size());
     for (std::size_t k = 0; k < kept.size(); ++k) kept[k] = basis.constant(k);
     Regression fit = fit_regression(sums_of(basis, candidate.claims, pairs, parallel), kept, least_noise);
-    if (!(fit.evidence > most)) continue;
-    most = fit.evidence;
+    const double evidence = fit.evidence - (one_mode && candidate.claims.empty() ? without_claims : 0) -
+                            higher_degree * static_cast<double>(candidate.degree - 1);
+    if (!(evidence > most)) continue;
+    most = evidence;
     basis_ = std::move(basis);
     claims_ = std::move(candidate.claims);
     regression_ = std::move(fit);

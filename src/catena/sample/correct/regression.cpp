@@ -12,7 +12,7 @@ namespace {
 constexpr int rounds = 100;
 constexpr double settled = 1e-3;     // largest relative change of a τ² that still counts
 constexpr double least_claim = 0.5;  // of a kept column's noise
-constexpr double significant = 2;    // standard errors of the mean of m squares, beyond the noise they have anyway
+constexpr double significant = 3;    // standard errors of the mean of m squares, beyond the noise they have anyway
 constexpr double at_once = 0.2;      // of the columns may go in one round: two that are alike must not go together
 
 }  // namespace

@@ -10,15 +10,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace catena::tasks::parts::HWY_NAMESPACE {
 
-void GaussianWalkStep(const simulate::StepInput& input, Stream& stream, StateBlock next) {
+void GaussianWalkStep(const simulate::StepInput& input, const double* time, Stream& stream, StateBlock next) {
   const Tag d;
   const V one = hn::Set(d, 1.0);
   const V decay = hn::Set(d, walk_coefficient);
   for (std::size_t i = 0; i < next.features; ++i) {
     stream.fill_normal({next.feature(i), next.lanes});
     for (std::size_t l = 0; l < next.lanes; l += hn::Lanes(d)) {
-      const V factor =
-          input.time == nullptr ? decay : hn::Add(decay, hn::Div(one, hn::Add(hn::LoadU(d, input.time + l), one)));
+      const V factor = time == nullptr ? decay : hn::Add(decay, hn::Div(one, hn::Add(hn::LoadU(d, time + l), one)));
       const V drift = hn::MulAdd(factor, load(input.state, i, l), load(input.theta, i, l));
       store(hn::Add(drift, load(next, i, l)), next, i, l);
     }
@@ -34,7 +33,11 @@ namespace catena::tasks::parts {
 HWY_EXPORT(GaussianWalkStep);
 
 void gaussian_walk_step(const simulate::StepInput& input, Stream& stream, StateBlock next) {
-  HWY_DYNAMIC_DISPATCH(GaussianWalkStep)(input, stream, next);
+  HWY_DYNAMIC_DISPATCH(GaussianWalkStep)(input, nullptr, stream, next);
+}
+
+void timed_gaussian_walk_step(const simulate::StepInput& input, Stream& stream, StateBlock next) {
+  HWY_DYNAMIC_DISPATCH(GaussianWalkStep)(input, input.time, stream, next);
 }
 
 }  // namespace catena::tasks::parts

@@ -23,7 +23,7 @@ Task make(const Options& options) {
   check_config("ti_gaussian_rw", options);
   const auto dim = static_cast<std::size_t>(options.dim);
   Task task = parts::make_task_of("ti_gaussian_rw", options, dim, simulate::numbered_names("x", dim),
-                                  parts::gaussian_walk_step);
+                                  parts::timed_gaussian_walk_step);
   task.simulator.uses_time = true;
   task.initial_state = simulate::fixed_state(std::vector<double>(dim, 0.0));
   task.proposal = parts::normal_proposal(dim, options.proposal_sd, static_cast<std::size_t>(options.times));
