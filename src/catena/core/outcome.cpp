@@ -8,9 +8,9 @@ namespace catena {
 namespace {
 
 /// Listed once, in the order of the enumeration.
-constexpr std::array<std::string_view, 7> words = {
-    "ok", "diverged", "step_limit", "time_limit", "not_positive_definite", "not_mixed", "invalid_share"};
-static_assert(words.size() == static_cast<std::size_t>(Outcome::invalid_share) + 1);
+constexpr std::array<std::string_view, 8> words = {
+    "ok", "diverged", "step_limit", "time_limit", "not_positive_definite", "not_mixed", "invalid_share", "not_settled"};
+static_assert(words.size() == static_cast<std::size_t>(Outcome::not_settled) + 1);
 
 }  // namespace
 
@@ -41,6 +41,9 @@ std::string_view advice(Outcome outcome) {
       return "the chains disagree: run them longer, start more of them, or use parallel tempering";
     case Outcome::invalid_share:
       return "too many simulations were not finite: narrow the prior or the proposal, or raise --max-invalid";
+    case Outcome::not_settled:
+      return "the corrected posterior reaches to the edge of what was simulated for it: correct it with a larger "
+             "budget";
   }
   return "";
 }

@@ -6,7 +6,16 @@
 
 namespace catena {
 
-enum class Outcome { ok, diverged, step_limit, time_limit, not_positive_definite, not_mixed, invalid_share };
+enum class Outcome {
+  ok,
+  diverged,
+  step_limit,
+  time_limit,
+  not_positive_definite,
+  not_mixed,
+  invalid_share,
+  not_settled
+};
 
 /// The word that is written to files and printed: "ok", "diverged", ….
 std::string_view name(Outcome outcome);

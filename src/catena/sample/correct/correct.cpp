@@ -670,7 +670,8 @@ Correction correct_posterior(const CorrectionRequest& request, const Streams& st
     result.corrected.observed = result.learned.observed;
     Matrix w = result.corrected.z;
     for (std::size_t r = 0; r < w.rows(); ++r) result.posterior->prior().to_w(result.corrected.z.row(r), w.row(r));
-    if (!corrector.inside(w) && result.corrected.outcome == Outcome::ok) result.corrected.outcome = Outcome::step_limit;
+    if (!corrector.inside(w) && result.corrected.outcome == Outcome::ok)
+      result.corrected.outcome = Outcome::not_settled;
   }
   if (!result.not_corrected.empty()) result.corrected = result.learned;
   result.info = {{"method", request.posterior.model.method},
