@@ -28,8 +28,8 @@ constexpr double first_width = 2, next_width = 2, last_width = 1.5;  // of a clo
 constexpr double explored_share = 0.1;                               // of the budget, for each round but the last
 constexpr double most_explored = 0.4;                                // of the budget, for all of them
 constexpr std::size_t most_rounds = 12;
-constexpr std::pair<std::size_t, std::size_t> few_records{20, 100};  // that show modes which a long series hides
-constexpr std::size_t most_sampled = 1000;  // records of a learned posterior that is drawn from
+constexpr std::pair<std::size_t, std::size_t> few_records{16, 50};  // that show modes which a long series hides
+constexpr std::size_t most_sampled = 1000;                          // records of a learned posterior that is drawn from
 constexpr double few_width = 1.5;           // of the first cloud, in widths of the posterior of few records
 constexpr std::size_t fewest_records = 20;  // below this no sum is normal
 constexpr double largest_non_normality = 0.1;
@@ -215,7 +215,7 @@ class Corrector {
   /// of a few of the records and taken as normal around its modes (Laplace).
   PosteriorDraws learn() {
     const std::size_t records = observed_.transitions();
-    few_ = std::clamp(records / 16, few_records.first, few_records.second);
+    few_ = std::clamp(records / 50, few_records.first, few_records.second);
     PosteriorDraws learned;
     if (records <= most_sampled) {
       learned = draw_posterior(request_.posterior, streams_.child("learned"), parallel_, progress_);
