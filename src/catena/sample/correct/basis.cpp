@@ -81,19 +81,19 @@ Basis::Basis(std::vector<Piece> pieces, int degree) : pieces_(std::move(pieces))
   for (int total = 0; total <= degree; ++total) add_exponents(exponents_, now, 0, total);
 }
 
-std::size_t Basis::piece_of(std::span<const double> z) const {
-  if (pieces_.size() == 1) return 0;
+std::size_t piece_of(std::span<const Piece> pieces, std::span<const double> z) {
+  if (pieces.size() == 1) return 0;
   std::size_t best = 0;
   double highest = -INFINITY;
-  for (std::size_t k = 0; k < pieces_.size(); ++k) {
-    const double likely = pieces_[k].log_weight - 0.5 * pieces_[k].u(z).squaredNorm();
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    const double likely = pieces[k].log_weight - 0.5 * pieces[k].u(z).squaredNorm();
     if (likely > highest) highest = likely, best = k;
   }
   return best;
 }
 
 std::size_t Basis::evaluate(std::span<const double> z, std::span<double> values) const {
-  const std::size_t piece = piece_of(z), d = z.size(), powers = static_cast<std::size_t>(degree_) + 1;
+  const std::size_t piece = piece_of(pieces_, z), d = z.size(), powers = static_cast<std::size_t>(degree_) + 1;
   const Eigen::VectorXd u = pieces_[piece].u(z);
   std::vector<double> table(d * powers);
   for (std::size_t i = 0; i < d; ++i) {

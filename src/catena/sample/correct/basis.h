@@ -30,6 +30,9 @@ struct Piece {
 std::vector<Piece> pieces_of(const Modes& modes);
 Piece along_axes(ConstMatrixView points);
 
+/// The one under whose normal law z is most likely.
+std::size_t piece_of(std::span<const Piece> pieces, std::span<const double> z);
+
 class Basis {
  public:
   Basis() = default;
@@ -42,8 +45,6 @@ class Basis {
   /// Whether the column is 1 all over its piece.
   bool constant(std::size_t column) const { return column % per_piece() == 0; }
 
-  /// The piece that z belongs to.
-  std::size_t piece_of(std::span<const double> z) const;
   /// The values of that piece's columns; all others are zero. Returns the piece.
   std::size_t evaluate(std::span<const double> z, std::span<double> values) const;
 

@@ -11,7 +11,7 @@
 
 #include "catena/core/config.h"
 #include "catena/sample/correct/certificate.h"
-#include "catena/sample/correct/law.h"
+#include "catena/sample/correct/corrected_posterior.h"
 #include "catena/sample/draws.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/model.h"
@@ -38,25 +38,6 @@ struct CorrectionRequest {
   /// Its prior is not looked at, but its parameters must be those of the model, in their order.
   const simulate::Model& simulator;
   CorrectionSettings settings = {};
-};
-
-/// The corrected posterior as a density.
-class CorrectedPosterior {
- public:
-  CorrectedPosterior(NormalLaw law, Eigen::VectorXd s, prior::TruePrior prior);
-
-  const NormalLaw& law() const { return law_; }
-  const prior::TruePrior& prior() const { return prior_; }
-  std::unique_ptr<Target> target(LawPrior which, const Parallel& parallel) const;
-  /// log p(θ) + log N(S; …) up to a constant; −∞ outside the prior's support.
-  std::vector<double> log_prob(ConstMatrixView theta, const Parallel& parallel) const;
-  PosteriorDraws draw(std::size_t draws, const Streams& streams, const Parallel& parallel, Progress& progress) const;
-  MapEstimate map(const Streams& streams, Progress& progress) const;
-
- private:
-  NormalLaw law_;
-  Eigen::VectorXd s_;  // S, whitened
-  prior::TruePrior prior_;
 };
 
 struct Correction {

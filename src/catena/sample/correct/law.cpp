@@ -110,7 +110,7 @@ double NormalLaw::noise(std::span<const double> z) const {
 }
 
 Eigen::MatrixXd NormalLaw::slope(std::span<const double> z, Stream* stream) const {
-  const std::size_t p = basis_.per_piece(), piece = basis_.piece_of(z);
+  const std::size_t p = basis_.per_piece(), piece = piece_of(basis_.pieces(), z);
   const Eigen::Index at = index(piece * p), m = regression_.coefficients.cols();
   Eigen::MatrixXd coefficients = regression_.coefficients.middleRows(at, index(p));
   if (stream != nullptr) {
