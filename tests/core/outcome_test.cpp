@@ -19,7 +19,7 @@ TEST(Outcome, EveryValueHasANameOfItsOwnAndEveryFailureAdvice) {
     EXPECT_EQ(advice(outcome).empty(), outcome == Outcome::ok) << name(outcome);
     EXPECT_EQ(advice(outcome).find('\n'), std::string_view::npos);
   }
-  EXPECT_EQ(count, static_cast<int>(Outcome::invalid_share) + 1) << "invalid_share is the last value of the enum";
+  EXPECT_EQ(count, static_cast<int>(Outcome::not_settled) + 1) << "not_settled is the last value of the enum";
   EXPECT_EQ(outcome_named("time limit"), std::nullopt);
   EXPECT_EQ(name(Outcome::ok), "ok");
   EXPECT_EQ(name(Outcome::not_positive_definite), "not_positive_definite");
