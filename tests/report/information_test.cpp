@@ -48,7 +48,8 @@ Results results_of(const std::vector<Matrix>& all, const prior::Around& prior) {
   Stream stream = Streams(8).stream("draws");
   for (std::size_t i = 0; i < 2; ++i) {
     const auto k = static_cast<Eigen::Index>(i);
-    const double s = prior.normals.components[0].lower(k, k), T = static_cast<double>(transitions), precision = 1 + T / (s * s);
+    const double s = prior.normals.components[0].lower(k, k), T = static_cast<double>(transitions),
+                 precision = 1 + T / (s * s);
     const double mode = (sum[i] / s + T * prior.normals.components[0].mean[k] / (s * s)) / precision;
     for (std::size_t r = 0; r < n; ++r) {
       posterior.values(r, i) = 1 + 2 * (mode + stream.normal() / std::sqrt(precision));

@@ -205,7 +205,8 @@ TEST(Around, HasTheModeUnderTheTruePrior) {
     EXPECT_EQ(found.outcome, Outcome::ok);
     for (std::size_t i = 0; i < 2; ++i) {
       const auto k = static_cast<Eigen::Index>(i);
-      const double s = around.normals.components[0].lower(k, k), t = static_cast<double>(T), precision = 1 + t / (s * s);
+      const double s = around.normals.components[0].lower(k, k), t = static_cast<double>(T),
+                   precision = 1 + t / (s * s);
       const double mode = (t * mean[i] / s + t * around.normals.components[0].mean[k] / (s * s)) / precision;
       EXPECT_NEAR(found.z[i], mode, 0.011 / std::sqrt(precision)) << T;
       EXPECT_NEAR(found.theta[i], 1 + 2 * found.z[i], 1e-12);
@@ -230,7 +231,8 @@ TEST(Around, HasTheModeUnderTheTruePriorByAScore) {
     for (std::size_t i = 0; i < 2; ++i) {
       const auto k = static_cast<Eigen::Index>(i);
       const double s = around.normals.components[0].lower(k, k);
-      const double mode = (source.posterior_mean()(k) / v - s * around.normals.components[0].mean[k]) / (1 / v + s * s - 1);
+      const double mode =
+          (source.posterior_mean()(k) / v - s * around.normals.components[0].mean[k]) / (1 / v + s * s - 1);
       EXPECT_NEAR(found.z[i], mode, 0.021 * std::sqrt(v)) << T;
     }
   }
