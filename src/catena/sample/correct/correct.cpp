@@ -374,15 +374,20 @@ Correction correct_posterior(const CorrectionRequest& request, const Streams& st
       result.posterior = corrector.posterior();
     }
   }
+  bool settled = true;
   if (result.posterior) {
     result.corrected = result.posterior->draw(request.posterior.draws, streams.child("posterior"), parallel, progress);
     result.corrected.observed = result.learned.observed;
     Matrix w = result.corrected.z;
     for (std::size_t r = 0; r < w.rows(); ++r) result.posterior->prior().to_w(result.corrected.z.row(r), w.row(r));
-    if (!corrector.inside(w) && result.corrected.outcome == Outcome::ok)
-      result.corrected.outcome = Outcome::not_settled;
+    settled = corrector.inside(w);
+    if (!settled) {
+      result.not_corrected = "the rounds did not settle: the result reaches to the edge of what was simulated";
+      result.posterior = nullptr;
+    }
   }
   if (!result.not_corrected.empty()) result.corrected = result.learned;
+  if (!settled && result.corrected.outcome == Outcome::ok) result.corrected.outcome = Outcome::not_settled;
   result.info = {{"method", request.posterior.model.method},
                  {"corrected", result.not_corrected.empty()},
                  {"transitions", corrector.observed().all_transitions()},
