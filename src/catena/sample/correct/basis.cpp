@@ -33,15 +33,6 @@ void hermite(double u, std::span<double> out) {
   }
 }
 
-nlohmann::json matrix_json(const Eigen::MatrixXd& matrix) {
-  nlohmann::json rows = nlohmann::json::array();
-  for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
-    rows.push_back(std::vector<double>(matrix.cols()));
-    for (Eigen::Index j = 0; j < matrix.cols(); ++j) rows.back()[static_cast<std::size_t>(j)] = matrix(i, j);
-  }
-  return rows;
-}
-
 }  // namespace
 
 Eigen::VectorXd Piece::u(std::span<const double> z) const {
@@ -107,16 +98,6 @@ std::size_t Basis::evaluate(std::span<const double> z, std::span<double> values)
     values[k] = product;
   }
   return piece;
-}
-
-nlohmann::json Basis::to_json() const {
-  nlohmann::json pieces = nlohmann::json::array();
-  for (const Piece& piece : pieces_) {
-    pieces.push_back({{"centre", std::vector<double>(piece.centre.begin(), piece.centre.end())},
-                      {"to_u", matrix_json(piece.to_u)},
-                      {"log_weight", piece.log_weight}});
-  }
-  return {{"degree", degree_}, {"pieces", std::move(pieces)}};
 }
 
 }  // namespace catena::sample

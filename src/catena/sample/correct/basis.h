@@ -9,7 +9,6 @@
 
 #include <Eigen/Dense>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
@@ -47,8 +46,6 @@ class Basis {
 
   /// The values of that piece's columns; all others are zero. Returns the piece.
   std::size_t evaluate(std::span<const double> z, std::span<double> values) const;
-
-  nlohmann::json to_json() const;
 
  private:
   std::vector<Piece> pieces_;

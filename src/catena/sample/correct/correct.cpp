@@ -17,7 +17,7 @@
 namespace catena::sample {
 namespace {
 
-constexpr std::size_t most_anchors = 4;                              // of them whose log q the statistic compares
+constexpr std::size_t most_anchors = 4;                              // modes whose log q the statistic compares
 constexpr double first_width = 2, next_width = 2, last_width = 1.5;  // of a cloud, in widths of the posterior
 constexpr double explored_share = 0.1;                               // of the budget, for each round but the last
 constexpr double most_explored = 0.4;                                // of the budget, for all of them
@@ -358,18 +358,18 @@ Correction correct_posterior(const CorrectionRequest& request, const Streams& st
   Correction result;
   result.learned = corrector.learn();
   const double learning = watch.seconds();
-  const auto pairs = corrector.source().pairs_for(
-      static_cast<std::uint64_t>(explored_share * static_cast<double>(budget_of(request))));
-  result.certificate = corrector.certify_learned(std::max<std::size_t>(pairs, 20), first_width, 0.3);
+  result.certificate =
+      corrector.certify_learned(std::max<std::size_t>(corrector.exploring_pairs(), 20), first_width, 0.3);
+  constexpr const char* not_normal = "the sum of the learned scores over this series is not normal yet";
   if (corrector.records() < fewest_records) {
     result.not_corrected =
         fmt::format("{} records are too few for the sum of their scores to be normal", corrector.records());
   } else if (corrector.non_normal() > largest_non_normality) {
-    result.not_corrected = "the sum of the learned scores over this series is not normal yet";
+    result.not_corrected = not_normal;
   } else {
     corrector.correct();
     if (corrector.non_normal() > largest_non_normality) {
-      result.not_corrected = "the sum of the learned scores over this series is not normal yet";
+      result.not_corrected = not_normal;
     } else {
       result.posterior = corrector.posterior();
     }

@@ -146,28 +146,6 @@ double NormalLaw::log_density(std::span<const double> z, const Eigen::VectorXd& 
   return variance_.log_density(z, s - records * mean(z), factor) - 10 * beyond * beyond;
 }
 
-nlohmann::json NormalLaw::to_json() const {
-  nlohmann::json claims = nlohmann::json::array();
-  const auto rows = [](const Eigen::MatrixXd& matrix) {
-    nlohmann::json all = nlohmann::json::array();
-    for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
-      const Eigen::VectorXd row = matrix.row(i);
-      all.push_back(std::vector<double>(row.begin(), row.end()));
-    }
-    return all;
-  };
-  for (const LawClaim& claim : claims_) {
-    claims.push_back(
-        {{"anchor", std::vector<double>(claim.anchor.begin(), claim.anchor.end())}, {"slope", rows(claim.slope)}});
-  }
-  return {{"records", records_},
-          {"basis", basis_.to_json()},
-          {"claims", std::move(claims)},
-          {"coefficients", rows(regression_.coefficients)},
-          {"covariance", rows(regression_.covariance)},
-          {"variance", variance_.to_json()}};
-}
-
 double LawTarget::at(std::span<const double> z) const {
   const double weight = which_ == LawPrior::truth ? prior_.log_weight(z) : 0;
   return log_prior(z) + weight + law_.log_density(z, s_);

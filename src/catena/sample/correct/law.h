@@ -13,7 +13,6 @@
 
 #include <Eigen/Dense>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "catena/core/parallel.h"
@@ -65,7 +64,6 @@ class NormalLaw {
   double effective() const { return regression_.effective; }
   std::size_t records() const { return records_; }
   int variance_degree() const { return variance_.degree(); }
-  nlohmann::json to_json() const;
 
  private:
   std::size_t records_;       // T

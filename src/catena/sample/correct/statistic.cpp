@@ -124,7 +124,6 @@ Whitener::Whitener(const Eigen::MatrixXd& first, const Eigen::MatrixXd& second) 
     }
     low_[j] = middle - cut_at * width;
     high_[j] = middle + cut_at * width;
-    for (const double value : column) cut_ += value < low_[j] || value > high_[j] ? 1U : 0U;
     low_[j] = std::min(low_[j], 0.0);
     high_[j] = std::max(high_[j], 0.0);
     for (Eigen::Index i = 0; i < n; ++i) {

@@ -65,12 +65,10 @@ class Whitener {
   Eigen::MatrixXd covariance_with(std::size_t begin, std::size_t count) const;
   /// Keeps only the part of the whitened statistic in the given directions, orthonormal columns.
   void project(const Eigen::MatrixXd& directions) { to_white_ = directions.transpose() * to_white_; }
-  std::size_t cut() const { return cut_; }  ///< values that were cut in `first` and `second`
 
  private:
   Eigen::VectorXd low_, high_;
   Eigen::MatrixXd to_white_, covariance_;
-  std::size_t cut_ = 0;
 };
 
 }  // namespace catena::sample

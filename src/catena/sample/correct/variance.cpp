@@ -123,12 +123,4 @@ Eigen::MatrixXd VarianceModel::at(std::span<const double> z) const {
   return root * root.transpose();
 }
 
-nlohmann::json VarianceModel::to_json() const {
-  nlohmann::json slopes = nlohmann::json::array(), variances = nlohmann::json::array();
-  for (const Eigen::MatrixXd& each : slopes_)
-    slopes.push_back(std::vector<double>(each.reshaped().begin(), each.reshaped().end()));
-  for (const Eigen::VectorXd& each : log_variances_) variances.push_back(std::vector<double>(each.begin(), each.end()));
-  return {{"basis", basis_.to_json()}, {"slopes", std::move(slopes)}, {"log_variances", std::move(variances)}};
-}
-
 }  // namespace catena::sample

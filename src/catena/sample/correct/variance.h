@@ -25,8 +25,6 @@ class VarianceModel {
   double log_density(std::span<const double> z, const Eigen::VectorXd& r, double factor) const;
   Eigen::MatrixXd at(std::span<const double> z) const;  ///< V(z)
 
-  nlohmann::json to_json() const;
-
  private:
   struct Fit;
   Basis basis_;
