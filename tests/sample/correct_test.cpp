@@ -8,6 +8,8 @@
 
 #include "catena/compose/scores/record_scores.h"
 #include "catena/sample/correct/basis.h"
+#include "catena/sample/correct/cloud.h"
+#include "catena/sample/correct/law.h"
 #include "catena/sample/correct/regression.h"
 #include "catena/sample/correct/variance.h"
 #include "catena/simulate/given_records.h"
@@ -99,6 +101,32 @@ TEST(VarianceModel, FindsACovarianceThatDependsOnZ) {
 }
 
 /// The exact network of gaussian_rw has the score x' − 0.9 x − z.
+// Records whose means differ by ten times the noise: the law of the sum over just these records knows its slope as well
+// as if they did not.
+TEST(NormalLaw, TakesOutHowRecordsDiffer) {
+  constexpr std::size_t records = 40, n = 2000;
+  Stream stream = Streams(7).stream("records");
+  std::vector<double> own(records);
+  double mean = 0;
+  for (double& each : own) mean += (each = 10 * stream.normal()) / records;
+  SimulatedPairs pairs{Matrix(n, 1), Eigen::MatrixXd(n, 1), Eigen::MatrixXd(n, 1), {}};
+  for (std::size_t i = 0; i < n; ++i) {
+    const double z = pairs.z(i, 0) = stream.normal();
+    pairs.record.push_back(i % records);
+    const auto row = static_cast<Eigen::Index>(i);
+    for (Eigen::MatrixXd* y : {&pairs.first, &pairs.second}) {
+      (*y)(row, 0) = own[i % records] + 0.5 * z + stream.normal();
+    }
+  }
+  const Modes modes = ordered_modes(pairs.z);
+  const std::vector<LawClaim> claims(modes.all.size(), {Eigen::VectorXd::Zero(1), Eigen::MatrixXd::Zero(1, 1)});
+  const NormalLaw law(pairs, modes, claims, records, 1, Parallel(1));
+  const double noise = std::sqrt(0.5 / n), at[] = {0.0}, one[] = {1.0};
+  EXPECT_NEAR(law.mean(at)[0], mean, 4 * noise);
+  EXPECT_NEAR(law.mean(one)[0] - law.mean(at)[0], 0.5, 4 * noise);
+  EXPECT_LT(std::sqrt(law.noise(one)), 2.5 * noise);
+}
+
 TEST(RecordScores, OfAnExactDensityAreTheExactOnes) {
   const model::TrainedModel model = train::testing::exact_gaussian_rw(2);
   const Matrix series = train::testing::gaussian_rw_series(2, 40, 6);

@@ -22,7 +22,9 @@ constexpr double first_width = 2, next_width = 2, last_width = 1.5;  // of a clo
 constexpr double explored_share = 0.1;                               // of the budget, for each round but the last
 constexpr double most_explored = 0.4;                                // of the budget, for all of them
 constexpr std::size_t most_rounds = 12;
-constexpr double few_width = 1.5;           // of the first cloud, in widths of the posterior of few records
+constexpr double few_width = 1.5;             // of the first cloud, in widths of the posterior of few records
+constexpr double repeats_for_products = 300;  // of each record in the budget: enough to learn how the products weigh
+constexpr std::size_t most_products = 40;
 constexpr std::size_t fewest_records = 20;  // below this no sum is normal
 constexpr double largest_non_normality = 0.1;
 constexpr double least_signal = 0.02;  // of a direction's mean over the posterior, in its own variance
@@ -38,18 +40,40 @@ McmcSettings quick_chains() {
 }
 
 /// How far sums of T of the statistic's values are from normal, as a bound of what the posterior's total variation
-/// suffers: the Edgeworth terms of skewness κ₃/√T and excess kurtosis κ₄/T, in the worst direction.
-double non_normality(const Eigen::MatrixXd& y, double records) {
+/// suffers: the Edgeworth terms of skewness κ₃/√T and excess kurtosis κ₄/T, in the worst direction. The records are
+/// given: that means and variances differ between them is no kurtosis of the sum, whose κ₄ is Σ_t E e_t⁴ − 3 σ_t⁴ with
+/// e_t around the record's own mean, and a pair has E e_t² e'_t² = σ_t⁴.
+double non_normality(const SimulatedPairs& pairs, std::size_t records) {
   constexpr double of_skewness = 0.15, of_kurtosis = 0.065;  // ½ E|He₃|/6 and ½ E|He₄|/24, rounded up
+  const Eigen::Index n = pairs.first.rows();
+  Eigen::VectorXd count = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(records));
+  for (const std::size_t record : pairs.record) count[static_cast<Eigen::Index>(record)] += 1;
   double worst = 0;
-  for (Eigen::Index j = 0; j < y.cols(); ++j) {
-    const Eigen::ArrayXd e = y.col(j).array() - y.col(j).mean();
-    const double variance = e.square().mean();
-    if (!(variance > 0)) continue;
-    const double skewness = e.cube().mean() / std::pow(variance, 1.5);
-    const double kurtosis = e.square().square().mean() / (variance * variance) - 3;
-    worst = std::max(
-        worst, of_skewness * std::abs(skewness) / std::sqrt(records) + of_kurtosis * std::abs(kurtosis) / records);
+  for (Eigen::Index j = 0; j < pairs.first.cols(); ++j) {
+    const Eigen::VectorXd first = pairs.first.col(j), second = pairs.second.col(j);
+    const Eigen::VectorXd sum = first + second;
+    Eigen::VectorXd of_record = Eigen::VectorXd::Zero(count.size());
+    for (Eigen::Index i = 0; i < n; ++i) {
+      of_record[static_cast<Eigen::Index>(pairs.record[static_cast<std::size_t>(i)])] += sum[i];
+    }
+    double squares = 0, cubes = 0, fourths = 0, products = 0, rows = 0;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const auto record = static_cast<Eigen::Index>(pairs.record[static_cast<std::size_t>(i)]);
+      if (count[record] < 2) continue;
+      const double mean = (of_record[record] - sum[i]) / (2 * (count[record] - 1));  // of the record's other pairs
+      const double e = first[i] - mean, twin = second[i] - mean;
+      squares += 0.5 * (e * e + twin * twin);
+      cubes += 0.5 * (e * e * e + twin * twin * twin);
+      fourths += 0.5 * (e * e * e * e + twin * twin * twin * twin);
+      products += e * e * twin * twin;
+      rows += 1;
+    }
+    if (!(squares > 0)) continue;
+    const double variance = squares / rows, skewness = cubes / rows / std::pow(variance, 1.5),
+                 kurtosis = (fourths - 3 * products) / rows / (variance * variance);
+    const auto length = static_cast<double>(records);
+    worst = std::max(worst,
+                     of_skewness * std::abs(skewness) / std::sqrt(length) + of_kurtosis * std::abs(kurtosis) / length);
   }
   return worst;
 }
@@ -212,7 +236,7 @@ class Corrector {
         if (std::ranges::any_of(pieces, [&](const Piece& piece) { return piece.u(z).norm() < reach; }))
           near.push_back(r);
       }
-      part = {part.part, rows_of(part.z, near), rows_of(part.first, near), rows_of(part.second, near)};
+      part = some_pairs(part, near);
     }
     std::erase_if(kept_, [](const PairRecords& part) { return part.z.rows() == 0; });
   }
@@ -221,20 +245,25 @@ class Corrector {
   void fit(const Cloud& cloud, std::size_t anchors) {
     statistics_.clear();
     anchors_ = rows_of(cloud.anchors, first_numbers(std::min(anchors, cloud.anchors.rows())));
-    for (const RecordPart& part : parts_) statistics_.emplace_back(function_, *part.model, anchors_, strata_);
+    const double repeats = static_cast<double>(request_.settings.budget) / static_cast<double>(source_->records());
+    const bool products =
+        repeats >= repeats_for_products && parts_[0].model->features.known() * anchors_.cols() <= most_products;
+    for (const RecordPart& part : parts_) statistics_.emplace_back(function_, *part.model, anchors_, strata_, products);
     std::vector<Eigen::MatrixXd> first, second;
     std::vector<const Matrix*> z;
+    std::vector<std::size_t> record;
     for (const PairRecords& part : kept_) {
       first.push_back(statistics_[part.part].raw(part.first, parallel_));
       second.push_back(statistics_[part.part].raw(part.second, parallel_));
       z.push_back(&part.z);
+      record.insert(record.end(), part.record.begin(), part.record.end());
     }
-    SimulatedPairs pairs{stacked_rows(z), stacked(first), stacked(second)};
+    SimulatedPairs pairs{stacked_rows(z), stacked(first), stacked(second), std::move(record)};
     whitener_ = Whitener(pairs.first, pairs.second);
     pairs_used_ = pairs.z.rows();
     const auto law_of = [&] {
-      const SimulatedPairs white{pairs.z, whitener_.apply(pairs.first), whitener_.apply(pairs.second)};
-      non_normal_ = non_normality(white.first, static_cast<double>(source_->records()));
+      const SimulatedPairs white{pairs.z, whitener_.apply(pairs.first), whitener_.apply(pairs.second), pairs.record};
+      non_normal_ = non_normality(white, source_->records());
       law_.emplace(white, cloud.modes, claims(cloud.modes.all.size()), source_->records(), request_.settings.degree,
                    parallel_);
     };

@@ -14,6 +14,7 @@
 #include <Eigen/Dense>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "catena/core/parallel.h"
 #include "catena/core/random.h"
@@ -27,8 +28,9 @@ namespace catena::sample {
 
 /// Simulated records as the law sees them: each simulated twice, from the same state and z.
 struct SimulatedPairs {
-  Matrix z;                       // one pair a row
-  Eigen::MatrixXd first, second;  // the statistic of either, whitened so that its variance is about 1
+  Matrix z;                         // one pair a row
+  Eigen::MatrixXd first, second;    // the statistic of either, whitened so that its variance is about 1
+  std::vector<std::size_t> record;  // the observed record that each begins with; empty: not known
 };
 
 /// What the network claims about μ before anything is simulated: zero at the anchor of a piece, with this slope in z
@@ -66,6 +68,10 @@ class NormalLaw {
   int variance_degree() const { return variance_.degree(); }
 
  private:
+  /// The best of the candidates' regressions.
+  void choose(const SimulatedPairs& pairs, std::span<const LawClaim> claims, int highest_degree, double between,
+              const Parallel& parallel);
+
   std::size_t records_;       // T
   std::vector<Piece> cloud_;  // where there were simulations
   Basis basis_;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "catena/core/check.h"
+#include "catena/sample/correct/cloud.h"
 #include "catena/sample/correct/statistic.h"
 
 namespace catena::sample {
@@ -23,6 +24,12 @@ void copy_rows(ConstMatrixView from, std::span<const std::size_t> rows, MatrixVi
 }
 
 }  // namespace
+
+PairRecords some_pairs(const PairRecords& pairs, std::span<const std::size_t> rows) {
+  PairRecords some{pairs.part, rows_of(pairs.z, rows), rows_of(pairs.first, rows), rows_of(pairs.second, rows), {}};
+  for (const std::size_t row : rows) some.record.push_back(pairs.record[row]);
+  return some;
+}
 
 std::vector<RecordPart> parts_with_records(const PosteriorRequest& request, const compose::ObservedSeries& observed) {
   std::vector<RecordPart> parts{{&request.model, &observed}};
@@ -73,13 +80,13 @@ std::vector<PairRecords> RecordSource::simulate(ConstMatrixView z, std::size_t p
     points.pop_back();
   }
   std::vector<PairRecords> result;
+  std::size_t records_before = 0;  // of earlier parts
   progress.start("simulating", "pairs", pairs);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const RecordPart& part = parts_[k];
     const simulate::RecordShape& shape = part.model->features.shape();
     const std::size_t all = records_of[k].size(), features = part.model->features.size();
-    PairRecords made{k, Matrix(all, d), Matrix(all, features), Matrix(all, features)};
-    std::size_t kept = 0;
+    PairRecords made{k, Matrix(all, d), Matrix(all, features), Matrix(all, features), {}};
     for (std::size_t begin = 0; begin < all; begin += chunk_rows) {
       const std::size_t count = std::min(chunk_rows, all - begin);
       const auto which = std::span(records_of[k]).subspan(begin, count), at = std::span(z_of[k]).subspan(begin, count);
@@ -105,19 +112,16 @@ std::vector<PairRecords> RecordSource::simulate(ConstMatrixView z, std::size_t p
           ++invalid_;
           continue;
         }
+        const std::size_t kept = made.record.size();
         std::ranges::copy(z.row(at[r]), made.z.row(kept).begin());
         std::ranges::copy(seen[0].row(r), made.first.row(kept).begin());
         std::ranges::copy(seen[1].row(r), made.second.row(kept).begin());
-        ++kept;
+        made.record.push_back(records_before + which[r]);
       }
       progress.advance(count);
     }
-    const auto first_rows = [kept](const Matrix& matrix) {
-      Matrix some(kept, matrix.cols());
-      std::copy_n(matrix.data(), kept * matrix.cols(), some.data());
-      return some;
-    };
-    if (kept < all) made = {k, first_rows(made.z), first_rows(made.first), first_rows(made.second)};
+    if (made.record.size() < all) made = some_pairs(made, first_numbers(made.record.size()));
+    records_before += part.observed->transitions();
     result.push_back(std::move(made));
   }
   progress.finish();

@@ -28,9 +28,13 @@ std::vector<RecordPart> parts_with_records(const PosteriorRequest& request, cons
 /// Pairs of simulated records: what one of the parts' networks sees of either.
 struct PairRecords {
   std::size_t part = 0;
-  Matrix z;              // of the networks, one pair a row
-  Matrix first, second;  // features of either
+  Matrix z;                         // of the networks, one pair a row
+  Matrix first, second;             // features of either
+  std::vector<std::size_t> record;  // the observed one that they begin with, counted through all parts
 };
+
+/// Those of some of the rows.
+PairRecords some_pairs(const PairRecords& pairs, std::span<const std::size_t> rows);
 
 class RecordSource {
  public:

@@ -16,6 +16,8 @@ constexpr double stratum_share = 0.02;          // of the states: fewer outside 
 constexpr std::size_t fewest_of_stratum = 100;  // so many make two
 constexpr double least_share = 1e-3;            // of a whitened direction: below, two statistics are one
 
+constexpr double largest_factor = 4;  // of a product: the state, standardised
+
 /// The quantile of values that may be reordered.
 double quantile(std::vector<double>& values, double share) {
   const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
@@ -64,20 +66,22 @@ std::vector<double> strata_of(const model::Features& features, ConstMatrixView c
 }
 
 Statistic::Statistic(std::string_view function, const model::TrainedModel& model, Matrix anchors,
-                     std::vector<double> strata)
+                     std::vector<double> strata, bool products)
     : features_(model.features),
       anchors_(std::move(anchors)),
       strata_(std::move(strata)),
+      products_(products),
       scores_(compose::record_scores(function, model)) {
   CATENA_ASSERT(anchors_.rows() > 0 && anchors_.cols() == model.prior.size());
 }
 
 std::size_t Statistic::per_stratum() const {
-  return anchors_.cols() + (scores_->has_value() ? anchors_.rows() - 1 : 0);
+  const std::size_t d = anchors_.cols();
+  return d + comparisons() + (products_ ? d * features_.known() : 0);
 }
 
 Eigen::MatrixXd Statistic::raw(ConstMatrixView c, const Parallel& parallel) const {
-  const std::size_t d = anchors_.cols(), others = per_stratum() - d;
+  const std::size_t d = anchors_.cols(), others = comparisons();
   Eigen::MatrixXd all = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(c.rows), static_cast<Eigen::Index>(raw_size()));
   parallel.for_blocks(c.rows, rows_at_once, [&](std::size_t begin, std::size_t end, std::size_t) {
     Matrix score(end - begin, d);
@@ -94,6 +98,14 @@ Eigen::MatrixXd Statistic::raw(ConstMatrixView c, const Parallel& parallel) cons
         const auto row = static_cast<Eigen::Index>(begin + r);
         for (std::size_t f = 0; f < d && k == 0; ++f) all(row, static_cast<Eigen::Index>(column[r] + f)) = score(r, f);
         if (k > 0) all(row, static_cast<Eigen::Index>(column[r] + d + k - 1)) = value[r] - first[r];
+      }
+    }
+    for (std::size_t r = begin; r < end && products_; ++r) {
+      auto row = all.row(static_cast<Eigen::Index>(r));
+      const auto size = static_cast<Eigen::Index>(d), own = static_cast<Eigen::Index>(column[r - begin]);
+      for (std::size_t i = 0; i < features_.known(); ++i) {
+        const double x = std::clamp(c(r, features_.known(i)), -largest_factor, largest_factor);
+        row.segment(own + static_cast<Eigen::Index>(d + others + i * d), size) = x * row.segment(own, size);
       }
     }
     // Where the network overflows it says nothing: the statistic is zero there, for observed and simulated records.

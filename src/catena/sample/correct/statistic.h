@@ -1,12 +1,14 @@
 /// The statistic of a record that correction by simulation looks at: the learned score at one anchor ẑ_1 and, where
 /// log q is known and the posterior has several modes, what it says for the others,
 ///
-///   y = ( ŝ(c; ẑ_1), log q(c; ẑ_2) − log q(c; ẑ_1), … ),
+///   y = ( ŝ(c; ẑ_1), log q(c; ẑ_2) − log q(c; ẑ_1), … , ŝ(c; ẑ_1) ⊗ x ),
 ///
 /// for each stratum of states on its own: where states lie outside the training range the network may say anything, and
 /// what it says there must not drown the rest. Values are cut at eight robust standard deviations and whitened: what is
 /// left are directions in which simulated records differ. Any statistic gives an unbiased posterior; this one is near
-/// to sufficient if the network is near to right.
+/// to sufficient if the network is near to right. The products with what is known of the state x, which only a large
+/// budget pays for, mend a network that weighs records wrongly: one that takes its own error for noise of the simulator
+/// does.
 #pragma once
 
 #include <Eigen/Dense>
@@ -36,18 +38,21 @@ std::vector<double> strata_of(const model::Features& features, ConstMatrixView c
 class Statistic {
  public:
   /// Anchors in the networks' z-space, one a row.
-  Statistic(std::string_view function, const model::TrainedModel& model, Matrix anchors, std::vector<double> strata);
+  Statistic(std::string_view function, const model::TrainedModel& model, Matrix anchors, std::vector<double> strata,
+            bool products);
 
-  /// Before whitening: d + K − 1 numbers, or d, for each stratum.
+  /// Before whitening: d scores, K − 1 comparisons where log q is known, and the products, for each stratum.
   std::size_t raw_size() const { return per_stratum() * (strata_.size() + 1); }
   /// Of records with features c, one a row.
   Eigen::MatrixXd raw(ConstMatrixView c, const Parallel& parallel) const;
 
  private:
+  std::size_t comparisons() const { return scores_->has_value() ? anchors_.rows() - 1 : 0; }
   std::size_t per_stratum() const;
   const model::Features& features_;
   Matrix anchors_;
   std::vector<double> strata_;  // a record is in the first whose bound its excess does not pass
+  bool products_;
   std::unique_ptr<compose::RecordScores> scores_;
 };
 
