@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "catena/core/stopwatch.h"
@@ -28,6 +29,7 @@ struct CorrectOptions {
   TaskFlags task;
   sample::CorrectionSettings settings;
   std::string output;
+  bool resume = false;
   int n = 1000;
 };
 
@@ -79,7 +81,8 @@ void warn(std::string_view function, const CorrectOptions& options, const sample
 int run_correct(const CorrectOptions& options) {
   constexpr std::string_view function = "catena correct";
   const Stopwatch watch;
-  const Prepared prepared(function, options);
+  Prepared prepared(function, options);
+  prepared.request.answers = {.path = options.output + ".partial", .resume = options.resume};
   const auto progress = options.common.make_progress();
   const sample::Correction found =
       sample::correct_posterior(prepared.request, Streams(options.common.seed), options.common.parallel(), *progress);
@@ -87,6 +90,7 @@ int run_correct(const CorrectOptions& options) {
   sample::Draws kept = sample::corrected_draws(prepared.request, found, options.common.seed);
   kept.record["observation"] = fmt::format("{}", fmt::join(options.observation.files, ", "));
   sample::write_draws(options.output, kept);
+  std::filesystem::remove(prepared.request.answers.path);
   if (options.common.json) {
     nlohmann::json report = found.info;
     report["certificate"] = found.certificate.to_json();
@@ -140,6 +144,7 @@ Run set_up_correct(CLI::App& app) {
   const auto options = std::make_shared<CorrectOptions>();
   add_shared_flags(app, *options);
   app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
+  app.add_flag("--resume", options->resume, "go on with OUTPUT.partial of an interrupted run of the same settings");
   return [options] { return run_correct(*options); };
 }
 

@@ -2,6 +2,7 @@
 
 #include "catena/sample/correct/correct.h"
 
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -42,7 +43,7 @@ nb::dict draws_dict(sample::PosteriorDraws&& draws) {
 nb::dict correct(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
                  const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
                  const simulate::Model& simulator, const std::string& correction, std::size_t n, std::uint64_t seed,
-                 int threads, bool show_progress) {
+                 int threads, bool show_progress, const std::string& checkpoint, bool resume) {
   sample::PosteriorRequest posterior = request_of(model, companions, series, times, settings, paths);
   posterior.draws = n;
   const auto chosen = from_json<sample::CorrectionSettings>("correct", parse(correction));
@@ -50,10 +51,11 @@ nb::dict correct(const model::TrainedModel& model, const Models& companions, con
   files::Attributes record;
   run(show_progress, [&](Progress& progress) {
     const simulate::Model watched = stoppable(simulator, progress);
-    const sample::CorrectionRequest request{posterior, watched, chosen};
+    const sample::CorrectionRequest request{posterior, watched, chosen, {.path = checkpoint, .resume = resume}};
     found = sample::correct_posterior(request, Streams(seed), Parallel(threads), progress);
     record = sample::corrected_draws(request, found, seed).record;
   });
+  if (!checkpoint.empty()) std::filesystem::remove(checkpoint);
   nb::dict result;
   result["not_corrected"] = found.not_corrected;
   result["warning"] = sample::extrapolation_warning(found.learned.observed);
@@ -134,7 +136,7 @@ void bind_correct(nb::module_& m) {
   };
   m.def("correction_settings", settings);
   m.def("correct_posterior", &correct, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a,
-        "simulator"_a, "correction"_a, "n"_a, "seed"_a, "threads"_a, "show_progress"_a);
+        "simulator"_a, "correction"_a, "n"_a, "seed"_a, "threads"_a, "show_progress"_a, "checkpoint"_a, "resume"_a);
   m.def("check_posterior", &check_learned, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a,
         "simulator"_a, "correction"_a, "n"_a, "seed"_a, "threads"_a, "show_progress"_a);
 }

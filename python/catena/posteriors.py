@@ -13,6 +13,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -450,6 +451,8 @@ class Posterior:
         executor: Any = None,
         workers: int | None = None,
         threads: int = 0,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
         show_progress_bars: bool = True,
         **settings: Any,
     ) -> CorrectedPosterior:
@@ -460,7 +463,8 @@ class Posterior:
         trained on, if it is left out. batch_size, executor, workers and, where x⁰ depends on θ, initial_state are as
         there; without an executor the step is never called by two threads at once. The order of the chain is the
         model's. n: draws to begin with. Keywords: those of sample(), and max_invalid, degree and false_alarms. The same
-        seed gives the same result on any number of threads and workers.
+        seed gives the same result on any number of threads and workers. With checkpoint="corrected.partial", what a slow
+        simulator has answered is kept there, and a run that died goes on if it is called again with resume=True.
 
         Series that are too short for it are not corrected: a warning says so, and the answers are the learned ones.
 
@@ -469,9 +473,12 @@ class Posterior:
         """
         from . import correction
 
+        if resume and checkpoint is None:
+            raise ValueError("posterior.correct: resume is given without checkpoint, but must come with the file to go on with")
         panel = self._panel("posterior.correct", x, times)
+        work = partial(_core.correct_posterior, checkpoint=os.fspath(checkpoint) if checkpoint else "", resume=resume)
         found, sampler = correction.run(
-            "posterior.correct", _core.correct_posterior, self, panel, simulator, n, seed, threads, show_progress_bars,
+            "posterior.correct", work, self, panel, simulator, n, seed, threads, show_progress_bars,
             initial_state, batch_size, executor, workers, budget, settings,
         )  # fmt: skip
         if found["not_corrected"]:

@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import pickle
+import time
 
 import catena
 import numpy as np
@@ -166,3 +167,30 @@ def test_an_exception_of_the_simulator_arrives_with_its_batch(bad, long_series):
     with pytest.raises(KeyError, match="no such state") as caught:
         bad.check(broken, x=long_series, budget=2000, **QUIET)
     assert caught.value.catena_batch["theta"].shape[1] == 1
+
+
+def test_what_a_slow_simulator_has_answered_outlives_a_crash(bad, long_series, tmp_path):
+    calls = []
+
+    def slow(theta, x, rng):
+        calls.append(len(x))
+        if len(calls) == crash_at:
+            raise MemoryError("killed")
+        time.sleep(0.21)  # what takes less is asked again
+        return drift_step(theta, x, rng)
+
+    crash_at, kept = 4, tmp_path / "corrected.partial"
+    wanted = bad.correct(drift_step, x=long_series, budget=3000, seed=4, n=100, **QUIET)
+    with pytest.raises(MemoryError):
+        bad.correct(slow, x=long_series, budget=3000, seed=4, n=100, checkpoint=kept, **QUIET)
+    assert kept.exists()
+    before, crash_at = sum(calls[:-1]), 0
+    found = bad.correct(slow, x=long_series, budget=3000, seed=4, n=100, checkpoint=kept, resume=True, **QUIET)
+    np.testing.assert_array_equal(found.draws.theta, wanted.draws.theta)
+    assert found.info["resumed"] == before and sum(calls) == wanted.info["spent"] + calls[3]
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="without checkpoint"):
+        bad.correct(drift_step, x=long_series, resume=True, **QUIET)
+    kept.write_bytes(b"no answers")
+    with pytest.raises(catena.FileError):
+        bad.correct(drift_step, x=long_series, checkpoint=kept, resume=True, **QUIET)

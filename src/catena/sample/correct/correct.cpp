@@ -107,7 +107,8 @@ class Corrector {
     observed_ = observed_series(function, request_.posterior);
     parts_ = parts_with_records(request_.posterior, observed_);
     if (parts_.size() == 1) strata_ = strata_of(model_.features, observed_.c);
-    source_.emplace(request_.simulator, parts_, streams.child("records"), request_.settings.max_invalid, parallel);
+    source_.emplace(request_.simulator, parts_, streams.child("records"), request_.settings.max_invalid,
+                    request_.answers, parallel);
   }
 
   PosteriorDraws learn() {
@@ -423,6 +424,7 @@ Correction correct_posterior(const CorrectionRequest& request, const Streams& st
                  {"budget", request.settings.budget},
                  {"spent", corrector.source().spent()},
                  {"invalid", corrector.source().invalid()},
+                 {"resumed", corrector.source().recalled()},
                  {"rounds", corrector.rounds()},
                  {"anchors", corrector.anchors()},
                  {"pairs", corrector.pairs()},

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "catena/core/config.h"
+#include "catena/sample/correct/answers.h"
 #include "catena/sample/correct/certificate.h"
 #include "catena/sample/correct/corrected_posterior.h"
 #include "catena/sample/draws.h"
@@ -38,6 +39,7 @@ struct CorrectionRequest {
   /// Its prior is not looked at, but its parameters must be those of the model, in their order.
   const simulate::Model& simulator;
   CorrectionSettings settings = {};
+  AnswerPlan answers = {};  // the caller removes the file once the result is safe
 };
 
 struct Correction {

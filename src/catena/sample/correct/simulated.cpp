@@ -12,8 +12,9 @@
 namespace catena::sample {
 namespace {
 
-/// Rows between two looks at the progress bar, and of one buffer of states.
-constexpr std::size_t chunk_rows = 64 * simulate::given_block_rows;
+/// Rows between two looks at the progress bar, of one buffer of states, and of an answer that is kept: what is lost if
+/// the run is killed.
+constexpr std::size_t chunk_rows = 8 * simulate::given_block_rows;
 
 bool all_finite(std::span<const double> values) {
   return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
@@ -40,11 +41,12 @@ std::vector<RecordPart> parts_with_records(const PosteriorRequest& request, cons
 }
 
 RecordSource::RecordSource(const simulate::Model& simulator, std::vector<RecordPart> parts, const Streams& streams,
-                           double max_invalid, const Parallel& parallel)
+                           double max_invalid, AnswerPlan answers, const Parallel& parallel)
     : simulator_(simulator),
       parts_(std::move(parts)),
       streams_(streams),
       max_invalid_(max_invalid),
+      answers_(std::move(answers)),
       parallel_(parallel) {
   double steps = 0;
   for (const RecordPart& part : parts_) {
@@ -61,6 +63,20 @@ RecordSource::RecordSource(const simulate::Model& simulator, std::vector<RecordP
 
 std::size_t RecordSource::pairs_for(std::uint64_t steps) const {
   return static_cast<std::size_t>(static_cast<double>(steps) / steps_per_pair_);
+}
+
+void RecordSource::answer(const simulate::RecordShape& shape, const simulate::TransitionRows& rows,
+                          const Streams& streams, std::size_t first_block) {
+  const std::uint64_t question = Answers::question(rows, streams, first_block);
+  if (answers_.recall(question, rows.x_next)) return;
+  const Stopwatch watch;
+  try {
+    simulate::simulate_given(simulator_, shape, rows, streams, first_block, parallel_);
+  } catch (...) {
+    answers_.save();
+    throw;
+  }
+  answers_.keep(question, rows.x_next, watch.seconds());
 }
 
 std::vector<PairRecords> RecordSource::simulate(ConstMatrixView z, std::size_t pairs, Progress& progress) {
@@ -102,8 +118,7 @@ std::vector<PairRecords> RecordSource::simulate(ConstMatrixView z, std::size_t p
       Matrix seen[2];
       std::vector<bool> good(count, true);
       for (std::size_t twin = 0; twin < 2; ++twin) {
-        simulate::simulate_given(simulator_, shape, view(columns), streams_.child("simulate", rounds_, k, twin),
-                                 begin / simulate::given_block_rows, parallel_);
+        answer(shape, view(columns), streams_.child("simulate", rounds_, k, twin), begin / simulate::given_block_rows);
         for (std::size_t r = 0; r < count; ++r) good[r] = good[r] && all_finite(columns.x_next.row(r));
         seen[twin] = features_of(*part.model, view(columns), parallel_);
       }
@@ -118,6 +133,7 @@ std::vector<PairRecords> RecordSource::simulate(ConstMatrixView z, std::size_t p
         std::ranges::copy(seen[1].row(r), made.second.row(kept).begin());
         made.record.push_back(records_before + which[r]);
       }
+      if (progress.stop_requested()) answers_.save();  // then advance() ends the work
       progress.advance(count);
     }
     if (made.record.size() < all) made = some_pairs(made, first_numbers(made.record.size()));

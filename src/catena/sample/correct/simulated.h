@@ -12,6 +12,7 @@
 #include "catena/core/parallel.h"
 #include "catena/core/progress.h"
 #include "catena/core/random.h"
+#include "catena/sample/correct/answers.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/given_records.h"
 
@@ -40,11 +41,12 @@ class RecordSource {
  public:
   /// Keeps looking at all that it is given. `max_invalid`: the largest share of results that are not finite.
   RecordSource(const simulate::Model& simulator, std::vector<RecordPart> parts, const Streams& streams,
-               double max_invalid, const Parallel& parallel);
+               double max_invalid, AnswerPlan answers, const Parallel& parallel);
 
   std::size_t records() const { return records_; }  ///< T: those that were observed, of all parts
   std::uint64_t spent() const { return spent_; }    ///< steps of the simulator so far
   std::uint64_t invalid() const { return invalid_; }
+  std::uint64_t recalled() const { return answers_.recalled(); }  ///< of an earlier run
 
   /// How many pairs `steps` steps of the simulator are enough for.
   std::size_t pairs_for(std::uint64_t steps) const;
@@ -53,10 +55,15 @@ class RecordSource {
   std::vector<PairRecords> simulate(ConstMatrixView z, std::size_t pairs, Progress& progress);
 
  private:
+  /// x_next of the rows, from the simulator or from what it has answered before.
+  void answer(const simulate::RecordShape& shape, const simulate::TransitionRows& rows, const Streams& streams,
+              std::size_t first_block);
+
   const simulate::Model& simulator_;
   std::vector<RecordPart> parts_;
   Streams streams_;
   double max_invalid_;
+  Answers answers_;
   Parallel parallel_;
   std::size_t records_ = 0;
   double steps_per_pair_ = 0;
