@@ -10,6 +10,7 @@
 #include "catena/core/stopwatch.h"
 #include "catena/sample/correct/cloud.h"
 #include "catena/sample/correct/learned.h"
+#include "catena/sample/correct/normality.h"
 #include "catena/sample/correct/simulated.h"
 #include "catena/sample/correct/statistic.h"
 #include "catena/sample/mcmc/chains.h"
@@ -37,45 +38,6 @@ McmcSettings quick_chains() {
   settings.largest_r_hat = 1.05;
   settings.most_steps = 4000;
   return settings;
-}
-
-/// How far sums of T of the statistic's values are from normal, as a bound of what the posterior's total variation
-/// suffers: the Edgeworth terms of skewness κ₃/√T and excess kurtosis κ₄/T, in the worst direction. The records are
-/// given: that means and variances differ between them is no kurtosis of the sum, whose κ₄ is Σ_t E e_t⁴ − 3 σ_t⁴ with
-/// e_t around the record's own mean, and a pair has E e_t² e'_t² = σ_t⁴.
-double non_normality(const SimulatedPairs& pairs, std::size_t records) {
-  constexpr double of_skewness = 0.15, of_kurtosis = 0.065;  // ½ E|He₃|/6 and ½ E|He₄|/24, rounded up
-  const Eigen::Index n = pairs.first.rows();
-  Eigen::VectorXd count = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(records));
-  for (const std::size_t record : pairs.record) count[static_cast<Eigen::Index>(record)] += 1;
-  double worst = 0;
-  for (Eigen::Index j = 0; j < pairs.first.cols(); ++j) {
-    const Eigen::VectorXd first = pairs.first.col(j), second = pairs.second.col(j);
-    const Eigen::VectorXd sum = first + second;
-    Eigen::VectorXd of_record = Eigen::VectorXd::Zero(count.size());
-    for (Eigen::Index i = 0; i < n; ++i) {
-      of_record[static_cast<Eigen::Index>(pairs.record[static_cast<std::size_t>(i)])] += sum[i];
-    }
-    double squares = 0, cubes = 0, fourths = 0, products = 0, rows = 0;
-    for (Eigen::Index i = 0; i < n; ++i) {
-      const auto record = static_cast<Eigen::Index>(pairs.record[static_cast<std::size_t>(i)]);
-      if (count[record] < 2) continue;
-      const double mean = (of_record[record] - sum[i]) / (2 * (count[record] - 1));  // of the record's other pairs
-      const double e = first[i] - mean, twin = second[i] - mean;
-      squares += 0.5 * (e * e + twin * twin);
-      cubes += 0.5 * (e * e * e + twin * twin * twin);
-      fourths += 0.5 * (e * e * e * e + twin * twin * twin * twin);
-      products += e * e * twin * twin;
-      rows += 1;
-    }
-    if (!(squares > 0)) continue;
-    const double variance = squares / rows, skewness = cubes / rows / std::pow(variance, 1.5),
-                 kurtosis = (fourths - 3 * products) / rows / (variance * variance);
-    const auto length = static_cast<double>(records);
-    worst = std::max(worst,
-                     of_skewness * std::abs(skewness) / std::sqrt(length) + of_kurtosis * std::abs(kurtosis) / length);
-  }
-  return worst;
 }
 
 Eigen::MatrixXd stacked(const std::vector<Eigen::MatrixXd>& parts) {
@@ -242,13 +204,22 @@ class Corrector {
     std::erase_if(kept_, [](const PairRecords& part) { return part.z.rows() == 0; });
   }
 
-  /// Statistic, its whitening and the law, from all pairs that are kept.
+  /// Statistic, its whitening and the law, from all pairs that are kept. What is said beside the scores goes if its sum
+  /// is not normal: products, and comparisons unless modes must be weighed.
   void fit(const Cloud& cloud, std::size_t anchors) {
-    statistics_.clear();
-    anchors_ = rows_of(cloud.anchors, first_numbers(std::min(anchors, cloud.anchors.rows())));
+    anchors = std::min(anchors, cloud.anchors.rows());
     const double repeats = static_cast<double>(request_.settings.budget) / static_cast<double>(source_->records());
-    const bool products =
-        repeats >= repeats_for_products && parts_[0].model->features.known() * anchors_.cols() <= most_products;
+    const std::size_t products = parts_[0].model->features.known() * cloud.anchors.cols();
+    const bool affordable = repeats >= repeats_for_products && products <= most_products;
+    if (affordable) fit(cloud, anchors, true);
+    if (!affordable || non_normal_ > largest_non_normality) fit(cloud, anchors, false);
+    if (non_normal_ > largest_non_normality && anchors > 1 && cloud.modes.all.size() == 1) fit(cloud, 1, false);
+    ++rounds_;
+  }
+
+  void fit(const Cloud& cloud, std::size_t anchors, bool products) {
+    statistics_.clear();
+    anchors_ = rows_of(cloud.anchors, first_numbers(anchors));
     for (const RecordPart& part : parts_) statistics_.emplace_back(function_, *part.model, anchors_, strata_, products);
     std::vector<Eigen::MatrixXd> first, second;
     std::vector<const Matrix*> z;
@@ -264,9 +235,9 @@ class Corrector {
     pairs_used_ = pairs.z.rows();
     const auto law_of = [&] {
       const SimulatedPairs white{pairs.z, whitener_.apply(pairs.first), whitener_.apply(pairs.second), pairs.record};
-      non_normal_ = non_normality(white, source_->records());
       law_.emplace(white, cloud.modes, claims(cloud.modes.all.size()), source_->records(), request_.settings.degree,
                    parallel_);
+      non_normal_ = non_normality(*law_, white);
     };
     law_of();
     const Eigen::MatrixXd informative = informative_directions(cloud);
@@ -279,7 +250,6 @@ class Corrector {
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       s_ += whitener_.apply(statistics_[k].raw(parts_[k].observed->c, parallel_)).colwise().sum().transpose();
     }
-    ++rounds_;
   }
 
   /// The directions of the whitened statistic whose mean differs over the posterior by something that counts beside
