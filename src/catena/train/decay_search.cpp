@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "catena/train/effort.h"
+
 namespace catena::train {
 namespace {
 
@@ -14,6 +16,10 @@ constexpr double worth_a_change = 0.003;
 // The first decays, and what to multiply or divide the largest or smallest by if that was best.
 constexpr double first_decays[] = {0.125, 0.5, 2};
 constexpr double decay_factor = 4;
+constexpr double quick_decay = 0.5;
+
+// Where kinds and decays are told apart: earlier, those that learn fast win.
+constexpr int fewest_trial_steps = 1000, most_trial_steps = 8000;
 
 std::string label_of(const SearchResult& candidate) {
   return fmt::format("{}-decay-{:.3g}", candidate.kind, candidate.decay);
@@ -55,14 +61,17 @@ class Rounds {
     return *best;
   }
 
-  /// Keeps the best network alone, trained with all steps. A kind may learn faster than another one and be overtaken:
-  /// where candidates had fewer steps, the best one of each of `kinds`, and the best of all, are trained with all of
-  /// them.
+  /// Keeps the best network alone, trained with all steps.
   SearchResult finish(const std::string& network) {
     if (trial_.steps < search_.loop.steps) {
       std::vector<SearchResult> finalists;
-      for (const std::string& kind : search_.kinds) finalists.push_back(best_of(kind));
-      if (std::ranges::find(search_.kinds, best_.kind) == search_.kinds.end()) finalists.push_back(best_);
+      for (const auto* kinds : {&search_.kinds, &search_.others}) {
+        for (const std::string& kind : *kinds) finalists.push_back(best_of(kind));
+      }
+      std::ranges::stable_sort(finalists, {}, [this](const SearchResult& each) { return loss(each); });
+      finalists.resize(std::min(finalists.size(), search_.finalists));
+      // Where two are equal the kind that is named first is kept.
+      std::ranges::stable_sort(finalists, {}, [this](const SearchResult& each) { return rank(each.kind); });
       forget();
       best_ = {};
       trial_ = search_.loop;
@@ -85,6 +94,10 @@ class Rounds {
     all_.clear();
   }
 
+  std::size_t rank(const std::string& kind) const {
+    return static_cast<std::size_t>(std::ranges::find(search_.kinds, kind) - search_.kinds.begin());
+  }
+
   double loss(const SearchResult& candidate) const { return model_.network(name_of(candidate)).held_out_loss; }
 
   model::TrainedModel& model_;
@@ -97,6 +110,19 @@ class Rounds {
 };
 
 }  // namespace
+
+DecaySearch with_effort(DecaySearch search, const std::string& effort) {
+  if (is_quick(effort)) {
+    search.kinds = {search.kinds.back()};
+    search.others.clear();
+    if (search.decay == 0) search.decay = quick_decay;
+  }
+  const bool thorough = is_thorough(effort);
+  search.trial_steps =
+      thorough ? most_trial_steps : std::clamp(search.loop.steps / 4, fewest_trial_steps, most_trial_steps);
+  search.finalists = thorough ? search.kinds.size() + search.others.size() : 2;
+  return search;
+}
 
 LoopSettings with_decay(LoopSettings loop, double decay, std::size_t transitions) {
   loop.optimizer.weight_decay = decay * std::min(1.0, 1e4 / static_cast<double>(transitions));

@@ -1,7 +1,8 @@
 /// Candidates of one network, of which the held-out loss keeps the best: weight decays of some kinds first, then other
-/// kinds of network with the best decay of the first. All of a round are trained at the same time. Where training is
-/// long, candidates have `trial_steps`; the best one of each of the first kinds, and the best of all, are then trained
-/// again with all steps. If the best decay is the largest or smallest tried, one beyond it is tried with its kind.
+/// kinds of network with the best decay of the first. All of a round are trained at the same time. Candidates have
+/// `trial_steps`; the best ones of the best kinds, `finalists` of them, are then trained again with all steps, because
+/// a kind may learn faster than another one and be overtaken. If the best decay is the largest or smallest tried, one
+/// beyond it is tried with its kind.
 ///
 /// How much regularisation is right depends on how much of a transition is noise: on 10,000 transitions, sir (hardly
 /// any) wants a fifth of what double_well (nearly all) does. So weight decay is searched, not set.
@@ -23,6 +24,7 @@ struct DecaySearch {
   double decay = 0;                 // at 10,000 transitions; 0: searched
   LoopSettings loop;                // weight_decay does not count
   int trial_steps = 0;              // of a candidate, at most loop.steps
+  std::size_t finalists = 2;        // kinds that are trained with all steps
   std::function<std::unique_ptr<Objective>(const std::string& kind)> objective;
 };
 
@@ -30,6 +32,10 @@ struct SearchResult {
   std::string kind;
   double decay = 0;
 };
+
+/// With as many candidates and steps as the effort allows (effort.h): a quick search has one candidate, the last of
+/// `kinds`.
+DecaySearch with_effort(DecaySearch search, const std::string& effort);
 
 /// The loop with a weight decay that is given for 10,000 transitions: n of them need 10,000/n of it.
 LoopSettings with_decay(LoopSettings loop, double decay, std::size_t transitions);

@@ -26,9 +26,9 @@ model::TrainedModel train_fnbe(const MethodContext& context) {
   const diffusion::Schedule& schedule = diffusion::schedules().at("train", settings.schedule).schedule;
   const BlurLevels blur{smallest_blur, std::min(largest_blur, schedule.eta(1))};
   LoopSettings loop = context.loop;
-  if (loop.steps == 0) loop.steps = fnbe_steps(context.data.size());
+  loop.steps = chosen_steps(loop.steps, fnbe_steps(context.data.size()), settings.effort);
   const DecaySearch search =
-      density_search(settings.density, settings.inputs, settings.decay, loop, context.data, blur);
+      density_search(settings.density, settings.inputs, settings.decay, settings.effort, loop, context.data, blur);
   const SearchResult best = search_decay(model, model::likelihood_network, search, context);
   settings.density.density = best.kind;
   settings.decay = best.decay;

@@ -4,17 +4,20 @@
 #pragma once
 
 #include "catena/model/density/blurred_model.h"
+#include "catena/train/effort.h"
 #include "catena/train/method.h"
 
 namespace catena::train {
 
 struct FnbeSettings : model::BlurredModelSettings {
   double decay = 0;
+  std::string effort = "default";
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     model::BlurredModelSettings::fields(c, visit);
     list_decay(c.decay, visit);
+    list_effort(c.effort, visit);
   }
 };
 

@@ -13,8 +13,7 @@
 namespace catena::train {
 namespace {
 
-/// One network takes 1.5 to 2 ms a step on one core. `auto` trains seven or eight of them with 8,000 steps at most and,
-/// where that is not all, two or three again with all.
+/// One network takes 1.5 to 2 ms a step on one core. `auto` tries seven or eight of them (effort.h).
 /// Where transitions have little noise (sir), the last digits of the mean need many steps (docs/fnle.md).
 int fnle_steps(std::size_t transitions) {
   return static_cast<int>(std::clamp<double>(0.6 * static_cast<double>(transitions), 8000, 60000));
@@ -27,8 +26,9 @@ model::TrainedModel train_fnle(const MethodContext& context) {
   model::TrainedModel model = empty_model("fnle", context, to_json(settings));
   if (!coordinates.notes.is_null()) model.notes["log_increments"] = coordinates.notes;
   LoopSettings loop = context.loop;
-  if (loop.steps == 0) loop.steps = fnle_steps(context.data.training_size());
-  const DecaySearch search = density_search(settings.density, settings.inputs, settings.decay, loop, context.data);
+  loop.steps = chosen_steps(loop.steps, fnle_steps(context.data.training_size()), settings.effort);
+  const DecaySearch search =
+      density_search(settings.density, settings.inputs, settings.decay, settings.effort, loop, context.data);
   const SearchResult best = search_decay(model, "", search, context);
   model.main_network = best.kind;
   model.settings["density"] = best.kind;

@@ -3,17 +3,20 @@
 #pragma once
 
 #include "catena/model/density/density_model.h"
+#include "catena/train/effort.h"
 #include "catena/train/method.h"
 
 namespace catena::train {
 
 struct FnleSettings : model::DensityModelSettings {
   double decay = 0;
+  std::string effort = "default";
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     model::DensityModelSettings::fields(c, visit);
     list_decay(c.decay, visit);
+    list_effort(c.effort, visit);
   }
 };
 

@@ -12,8 +12,7 @@
 namespace catena::train {
 namespace {
 
-/// A step takes some 8 ms on one core (gaussian: 3). The search trains three or four networks of each kind, with 3,000
-/// steps at most, and then the best of each kind with all steps.
+/// A step takes some 8 ms on one core (gaussian: 3). The search tries three or four networks of each kind (effort.h).
 int fnre_steps(std::size_t transitions) { return transitions < 30000 ? 3000 : 10000; }
 
 constexpr std::size_t most_squares = 4;  // pairs of lanes cost as much as their number
@@ -58,7 +57,7 @@ model::TrainedModel train_fnre(const MethodContext& context) {
   settings.logarithms = choose_inputs({.logarithms = settings.logarithms}, context.data).logarithms;
   model::TrainedModel model = empty_model("fnre", context, to_json(settings));
   LoopSettings loop = context.loop;
-  if (loop.steps == 0) loop.steps = fnre_steps(context.data.training_size());
+  loop.steps = chosen_steps(loop.steps, fnre_steps(context.data.training_size()), settings.effort);
   LoopSettings whitening = loop;
   whitening.steps = std::min(loop.steps, 4000);  // a small network, quickly learned
   if (settings.whiten) train_whitening(model, context, whitening);
@@ -69,8 +68,8 @@ model::TrainedModel train_fnre(const MethodContext& context) {
         model::RatioMap(context.data.features(), context.data.state_names(), settings.logarithms),
         context.data.prior().size());
   };
-  const DecaySearch search{
-      .kinds = kinds, .others = {}, .decay = settings.decay, .loop = loop, .trial_steps = 3000, .objective = objective};
+  const DecaySearch search = with_effort(
+      {.kinds = kinds, .others = {}, .decay = settings.decay, .loop = loop, .objective = objective}, settings.effort);
   const SearchResult best = search_decay(model, model::ratio_name(0), search, context);
   settings.network = network_of_kind(settings.network, best.kind, states);
   settings.decay = best.decay;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "catena/model/ratio/ratio_model.h"
+#include "catena/train/effort.h"
 #include "catena/train/method.h"
 #include "catena/train/objectives/ratio.h"
 
@@ -11,12 +12,14 @@ namespace catena::train {
 struct FnreSettings : model::RatioModelSettings {
   RatioLossSettings loss;
   double decay = 0;
+  std::string effort = "default";
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     model::RatioModelSettings::fields(c, visit);
     RatioLossSettings::fields(c.loss, visit);
     list_decay(c.decay, visit);
+    list_effort(c.effort, visit);
   }
 };
 

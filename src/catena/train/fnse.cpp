@@ -39,15 +39,21 @@ model::TrainedModel train_fnse(const MethodContext& context) {
   const std::size_t d = context.data.prior().size(), features = context.data.features().size();
 
   LoopSettings loop = context.loop;
-  if (loop.steps == 0) loop.steps = fnse_steps(context.data.size());
+  loop.steps = chosen_steps(loop.steps, fnse_steps(context.data.size()), settings.effort);
   // The small networks are quickly learned.
   LoopSettings gaussian = loop;
   gaussian.steps = std::min(loop.steps, 4000);
 
   if (settings.whiten) train_whitening(model, context, gaussian);
+  if (is_quick(settings.effort)) {
+    if (settings.network == "auto") settings.network = "separable";
+    if (settings.ensemble == 0) settings.ensemble = 1;
+  }
   const bool choose = settings.network == "auto";
   if (choose) settings.network = choose_network(model, settings, context, loop);
-  if (settings.ensemble == 0) settings.ensemble = settings.network == "joint" ? 4 : 8;
+  if (settings.ensemble == 0) {
+    settings.ensemble = (settings.network == "joint" ? 4 : 8) * (is_thorough(settings.effort) ? 2 : 1);
+  }
 
   const ScoreObjective score(model::chosen_network(settings), settings.schedule, settings.loss, d, features);
   const LocalGaussianObjective local(settings.gaussian_width, d, features);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "catena/model/score/score_model.h"
+#include "catena/train/effort.h"
 #include "catena/train/method.h"
 #include "catena/train/objectives/score.h"
 
@@ -10,11 +11,13 @@ namespace catena::train {
 
 struct FnseSettings : model::ScoreModelSettings {
   ScoreLossSettings loss;
+  std::string effort = "default";
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     model::ScoreModelSettings::fields(c, visit);
     ScoreLossSettings::fields(c.loss, visit);
+    list_effort(c.effort, visit);
   }
 };
 

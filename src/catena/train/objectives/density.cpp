@@ -73,24 +73,24 @@ void DensityObjective::fill(nn::Workspace& workspace, const BatchPart& part, Str
 }
 
 DecaySearch density_search(const model::DensitySettings& settings, const model::DensityInputSettings& inputs,
-                           double decay, const LoopSettings& loop, const TrainingData& data,
+                           double decay, const std::string& effort, const LoopSettings& loop, const TrainingData& data,
                            std::optional<BlurLevels> blur) {
   const bool any = settings.density == "auto";
   std::vector<std::string> kinds{any ? "gaussian" : settings.density};
   // Whether separable densities are any good for blurred parameters nobody has tried.
   if (any && !blur && data.features().target() <= model::most_separable_states) kinds.emplace_back("separable");
-  return {.kinds = std::move(kinds),
-          .others = any ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
-          .decay = decay,
-          .loop = loop,
-          .trial_steps = 8000,
-          .objective = [settings, inputs, &data, blur](const std::string& kind) {
-            model::DensitySettings density = settings;
-            density.density = kind;
-            model::DensityMap map(data.features(), data.state_names(), inputs,
-                                  model::densities().at("train", kind).noise_at_atoms);
-            return std::make_unique<DensityObjective>(density, std::move(map), data.prior().size(), blur);
-          }};
+  DecaySearch search{.kinds = std::move(kinds),
+                     .others = any ? std::vector<std::string>{"mixture"} : std::vector<std::string>{},
+                     .decay = decay,
+                     .loop = loop,
+                     .objective = [settings, inputs, &data, blur](const std::string& kind) {
+                       model::DensitySettings density = settings;
+                       density.density = kind;
+                       model::DensityMap map(data.features(), data.state_names(), inputs,
+                                             model::densities().at("train", kind).noise_at_atoms);
+                       return std::make_unique<DensityObjective>(density, std::move(map), data.prior().size(), blur);
+                     }};
+  return with_effort(std::move(search), effort);
 }
 
 }  // namespace catena::train

@@ -37,7 +37,7 @@ class DensityObjective final : public Objective {
 /// The search over densities and weight decays: the density that the settings name or, if that is auto, gaussian and
 /// separable, then mixture. `data` must outlive it.
 DecaySearch density_search(const model::DensitySettings& settings, const model::DensityInputSettings& inputs,
-                           double decay, const LoopSettings& loop, const TrainingData& data,
+                           double decay, const std::string& effort, const LoopSettings& loop, const TrainingData& data,
                            std::optional<BlurLevels> blur = {});
 
 }  // namespace catena::train
