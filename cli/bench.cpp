@@ -22,6 +22,8 @@ void bench_fnle(BenchContext& context);
 void bench_fnre(BenchContext& context);
 void bench_mcmc(BenchContext& context);
 void bench_correct(BenchContext& context);
+void bench_training(BenchContext& context);
+void bench_long_training(BenchContext& context);
 
 namespace {
 
@@ -36,6 +38,10 @@ const Registry<Benchmark>& benchmarks() {
         {"fnse", "1,000 draws from the posterior of a series by scores", bench_fnse},
         {"tasks", "transitions per second of each task on one core", bench_tasks},
         {"correct", "correction by simulation of 10,000 transitions with 100,000", bench_correct},
+        {"training", "each method's training from 10,000 transitions (only by name: it takes minutes)", bench_training,
+         /*takes_minutes=*/true},
+        {"long_training", "fnle's training from 100,000 transitions (only by name: it takes minutes)",
+         bench_long_training, /*takes_minutes=*/true},
         {"mcmc", "effective draws per density of each Markov-chain kernel", bench_mcmc},
     };
     return Registry<Benchmark>("benchmark", std::move(list));
@@ -52,6 +58,7 @@ struct BenchOptions {
 int run_bench(const BenchOptions& options) {
   std::vector<const Benchmark*> chosen;
   for (const Benchmark& benchmark : benchmarks()) {
+    if (options.only.empty() && benchmark.takes_minutes) continue;
     if (benchmark.name.starts_with(options.only)) chosen.push_back(&benchmark);
   }
   check::that(!chosen.empty(), "catena bench", "--only", options.only,

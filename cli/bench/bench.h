@@ -55,6 +55,7 @@ struct Benchmark {
   std::string_view name;
   std::string_view help;
   std::function<void(BenchContext&)> run;
+  bool takes_minutes = false;  // and runs only if it is named
 };
 
 template <class Work>

@@ -8,10 +8,11 @@
 
 namespace catena::cli {
 
-train::TrainingData bench_data(const std::string& task_name) {
+train::TrainingData bench_data(const std::string& task_name, std::uint64_t transitions) {
   const tasks::Task task = tasks::make_task(task_name);
   simulate::SimulationPlan plan;
   plan.proposal = task.proposal;
+  plan.budget = transitions;
   plan.seed = 1;
   return {simulate::simulate(task, plan, Parallel(1), silent_progress()), {}};
 }

@@ -9,8 +9,8 @@
 
 namespace catena::cli {
 
-/// 10,000 transitions of a task.
-train::TrainingData bench_data(const std::string& task);
+/// Transitions of a task from its own proposal.
+train::TrainingData bench_data(const std::string& task, std::uint64_t transitions = 10'000);
 
 /// `method` trained for a short while, on one core.
 model::TrainedModel bench_model(const std::string& method, train::TrainingData& data, int training_steps,
