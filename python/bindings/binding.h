@@ -78,6 +78,7 @@ void bind_simulate(nb::module_& m);
 void bind_tasks(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_sample(nb::module_& m);
+void bind_compose(nb::module_& m);
 void bind_correct(nb::module_& m);
 void bind_evaluate(nb::module_& m);
 void bind_report(nb::module_& m);

@@ -52,6 +52,7 @@ NB_MODULE(_core, m) {
   python::bind_tasks(m);
   python::bind_train(m);
   python::bind_sample(m);
+  python::bind_compose(m);
   python::bind_correct(m);
   python::bind_evaluate(m);
   python::bind_report(m);

@@ -76,7 +76,10 @@ simulate::Model python_model(const std::string& name, const prior::Prior& prior,
                                              declared.at("uses_time").get<bool>());
   model.simulator.uses_step = declared.at("uses_step").get<bool>();
   model.simulator.order = declared.at("order").get<std::size_t>();
-  if (initial_state.is_none()) return model;
+  if (initial_state.is_none()) {
+    simulate::complete_parameters(model);
+    return model;
+  }
   if (declared.at("initial_depends_on_theta").get<bool>()) {
     model.initial_given_theta = [initial_state](ConstStateBlock theta, Stream& stream, StateBlock window) {
       const std::uint64_t seed = stream.bits();
@@ -92,6 +95,7 @@ simulate::Model python_model(const std::string& name, const prior::Prior& prior,
       std::copy_n(rows.data(), state.size(), state.begin());
     };
   }
+  simulate::complete_parameters(model);
   return model;
 }
 

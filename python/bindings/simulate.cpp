@@ -48,6 +48,14 @@ Array prior_log_prob(const Prior& prior, const Rows& theta) {
   return to_numpy(std::move(result));
 }
 
+/// What a simulator sees of each row of θ.
+Array completed(const Prior& prior, const Rows& theta) {
+  check_columns("prior.complete", theta, prior.size());
+  Matrix seen(theta.shape(0), prior.seen_names().size());
+  for (std::size_t r = 0; r < seen.rows(); ++r) prior.complete(view(theta).row(r), seen.row(r));
+  return to_numpy(std::move(seen));
+}
+
 /// One of the two maps between z and θ, row by row.
 template <auto map>
 Array mapped(const Prior& prior, const Rows& from) {
@@ -132,6 +140,8 @@ void bind_simulate(nb::module_& m) {
       .def_static("from_json", [](const std::string& given) { return Prior::from_json("prior", parse(given)); })
       .def("to_json", [](const Prior& prior) { return text(prior.to_json()); })
       .def_prop_ro("names", &Prior::names)
+      .def_prop_ro("seen_names", &Prior::seen_names)
+      .def("complete", &completed, "theta"_a)
       .def("sample", &sample_prior, "count"_a, "seed"_a)
       .def("log_prob", &prior_log_prob, "theta"_a)
       .def("to_theta", &mapped<to_theta>, "z"_a)

@@ -82,6 +82,15 @@ void bind_train(nb::module_& m) {
   nb::class_<TrainedModel>(m, "Model")
       .def_ro("method", &TrainedModel::method)
       .def_ro("prior", &TrainedModel::prior)
+      .def("record_shape",
+           [](const TrainedModel& model) {
+             const simulate::RecordShape& shape = model.features.shape();
+             return text({{"states", shape.states},
+                          {"order", shape.order},
+                          {"block", shape.block},
+                          {"time", shape.time},
+                          {"step", shape.step}});
+           })
       .def("describe", [](const TrainedModel& model) { return text(describe(model)); })
       .def("write",
            [](const TrainedModel& model, const std::string& path) {

@@ -16,8 +16,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from . import _core, _html
-from ._arrays import ArrayLike, as_seed, to_json
+from ._arrays import ArrayLike, as_rows, as_seed, to_json
 from ._settings import Settings, entries
 from .figures import Figures
 from .posteriors import Posterior
@@ -182,6 +184,15 @@ class Estimator:
         """
         return json.loads(self._trained.describe())
 
+    def _transition_values(
+        self, function: str, theta: ArrayLike, x: ArrayLike, x_next: ArrayLike, t: Any, dt: Any, grad: bool, threads: int
+    ) -> Any:
+        rows = _LearnedRows(self, function, theta, x, x_next, t, dt)
+        values, gradients = _core.transition_values(
+            function, self._trained, rows.theta, rows.x, rows.x_next, rows.t, rows.dt, grad, threads
+        )
+        return (values, gradients) if grad else values
+
     def plot(self) -> Figures:
         """The learning curve.
 
@@ -228,6 +239,36 @@ class Estimator:
             self._model = _core.parse_model(state["_model"])
 
 
+class _LearnedRows:
+    """θ and transitions in rows of one length: one θ for all transitions, and one transition for all θ, are repeated."""
+
+    def __init__(
+        self, estimator: Estimator, function: str, theta: ArrayLike, x: ArrayLike, x_next: ArrayLike | None, t: Any, dt: Any
+    ) -> None:
+        shape = json.loads(estimator._trained.record_shape())
+        names = Prior(estimator._trained.prior).names
+        given = {
+            "theta": as_rows(theta, function, "theta", len(names)),
+            "x": as_rows(x, function, "x", shape["order"] * shape["states"]),
+        }
+        if x_next is not None:
+            given["x_next"] = as_rows(x_next, function, "x_next", shape["block"] * shape["states"])
+        for name, value, wanted in (("t", t, shape["time"]), ("dt", dt, shape["step"])):
+            if wanted != (value is not None):
+                needs = "must be given, because the transitions have" if wanted else "must not be given: they have no"
+                raise TypeError(f"{function}: {name} is {'missing' if wanted else 'there'}, but {needs} such a time")
+            if wanted:
+                given[name] = as_rows(np.atleast_1d(value), function, name, 1)
+        count = max(len(rows) for rows in given.values())
+        for name, rows in given.items():
+            if len(rows) not in (1, count):
+                raise ValueError(f"{function}: {name} has {len(rows)} rows, but must have {count}, or one for all")
+            given[name] = np.ascontiguousarray(np.broadcast_to(rows, (count, rows.shape[1])))
+        none = np.empty(0)
+        self.theta, self.x, self.x_next = given["theta"], given["x"], given.get("x_next")
+        self.t, self.dt = given["t"].ravel() if "t" in given else none, given["dt"].ravel() if "dt" in given else none
+
+
 def _record_shape(data: Transitions) -> list[int]:
     return [getattr(data._core, name).shape[1] for name in PARTS]
 
@@ -240,6 +281,38 @@ class FNLE(Estimator):
     """
 
     method = "fnle"
+
+    def log_density(
+        self,
+        theta: ArrayLike,
+        x: ArrayLike,
+        x_next: ArrayLike,
+        *,
+        t: ArrayLike | None = None,
+        dt: ArrayLike | None = None,
+        grad: bool = False,
+        threads: int = 0,
+    ) -> Any:
+        """log q(x_next | x, θ), [N]: the learned density of the next state, normalised, in the simulator's units; with
+        grad=True also its gradient in θ, [N, d]. One θ may go with many transitions, and the other way round. t and dt
+        are needed where the simulator takes them. Whole numbers and point masses have probabilities in place of densities.
+
+        >>> values, slopes = estimator.log_density([[0.0], [0.5]], [1.0], [1.2], grad=True)
+        >>> values.shape, slopes.shape
+        ((2,), (2, 1))
+        """
+        return self._transition_values("log_density", theta, x, x_next, t, dt, grad, threads)
+
+    def simulate(
+        self, theta: ArrayLike, x: ArrayLike, *, t: ArrayLike | None = None, seed: int | None = 0
+    ) -> np.ndarray:
+        """x_next ~ q(x_next | x, θ), [N, n]: draws from the learned density, as the simulator's step would make them.
+
+        >>> estimator.simulate([[0.0], [0.5]], [1.0]).shape
+        (2, 1)
+        """
+        rows = _LearnedRows(self, "simulate", theta, x, None, t, None)
+        return _core.draw_transitions(self._trained, rows.theta, rows.x, rows.t, as_seed(seed, "simulate"))
 
 
 class FNSE(Estimator):
@@ -263,6 +336,26 @@ class FNRE(Estimator):
 
     method = "fnre"
 
+    def log_ratio(
+        self,
+        theta: ArrayLike,
+        x: ArrayLike,
+        x_next: ArrayLike,
+        *,
+        t: ArrayLike | None = None,
+        dt: ArrayLike | None = None,
+        grad: bool = False,
+        threads: int = 0,
+    ) -> Any:
+        """log p(x_next | x, θ)/p(x_next | x), [N], up to a constant of each transition that no posterior depends on; with
+        grad=True also its gradient in θ, [N, d]. Rows go together as in FNLE.log_density.
+
+        >>> FNRE().log_ratio([[0.0]], [1.0], [1.2])
+        Traceback (most recent call last):
+        RuntimeError: FNRE is not trained: call train() first
+        """
+        return self._transition_values("log_ratio", theta, x, x_next, t, dt, grad, threads)
+
 
 class FNBE(Estimator):
     """Factorised neural estimation by a blurred likelihood: the score of each local posterior as the gradient of a
@@ -273,6 +366,27 @@ class FNBE(Estimator):
     """
 
     method = "fnbe"
+
+    def log_density(
+        self,
+        theta: ArrayLike,
+        x: ArrayLike,
+        x_next: ArrayLike,
+        *,
+        t: ArrayLike | None = None,
+        dt: ArrayLike | None = None,
+        grad: bool = False,
+        threads: int = 0,
+    ) -> Any:
+        """log q(x_next | x, θ), [N]: the learned density of the next state, normalised, in the simulator's units; with
+        grad=True also its gradient in θ, [N, d]. One θ may go with many transitions, and the other way round. t and dt
+        are needed where the simulator takes them. Whole numbers and point masses have probabilities in place of densities.
+
+        >>> values, slopes = estimator.log_density([[0.0], [0.5]], [1.0], [1.2], grad=True)
+        >>> values.shape, slopes.shape
+        ((2,), (2, 1))
+        """
+        return self._transition_values("log_density", theta, x, x_next, t, dt, grad, threads)
 
 
 def _class_of(method: str, help_text: str) -> type[Estimator]:

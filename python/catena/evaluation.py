@@ -151,11 +151,12 @@ def _python_series(
         wanted = len(posterior.state_names)
         raise ValueError(f"calibrate: initial_state must be given, with {wanted} states, where the series start")
     theta = posterior.prior.sample((count,), seed=_core.child_seed(seed, "theta", 0))
-    given = theta if initial_depends_on_theta(initial_state) else count
+    seen = posterior.prior.complete(theta)
+    given = seen if initial_depends_on_theta(initial_state) else count
     steps = [draw(given, _core.child_seed(seed, "initial_state", 0))]
     for t in range(transitions):
         time, dt = np.full(count, float(t)), np.ones(count)
-        steps.append(step(theta, steps[-1], time, dt, _core.child_seed(seed, "step", t)))
+        steps.append(step(seen, steps[-1], time, dt, _core.child_seed(seed, "step", t)))
     whole = np.stack(steps, axis=1)
     if not np.isfinite(whole).all():
         bad = int((~np.isfinite(whole).all(axis=(1, 2))).sum())

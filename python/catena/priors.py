@@ -19,13 +19,17 @@ from ._arrays import ArrayLike, as_array, as_rows, as_seed, draw_count, to_json
 
 
 class Family:
-    """One distribution, of one parameter or (MultivariateNormal) of several."""
+    """One distribution, of one parameter or (MultivariateNormal, Dirichlet) of several."""
 
     def __init__(self, family: str, settings: Mapping[str, Any], size: int = 1) -> None:
         self.family = family
-        self.settings = dict(settings)
+        self.settings = {name: _setting(type(self).__name__, name, value) for name, value in settings.items()}
         self.size = size
-        self._prior([f"x_{i + 1}" for i in range(size)])  # so that a wrong setting is an error here
+        self._check()
+
+    def _check(self) -> None:
+        """A wrong setting is an error here."""
+        self._prior([f"x_{i + 1}" for i in range(self.size)])
 
     def _factor(self, names: Sequence[str]) -> dict[str, Any]:
         return {"family": self.family, "names": list(names), **self.settings}
@@ -41,6 +45,17 @@ class Family:
         return isinstance(other, Family) and to_json(self._factor([])) == to_json(other._factor([]))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _setting(kind: str, name: str, value: Any) -> Any:
+    """A number or numbers, all finite, as a plain one; what is no number goes on to be refused by name."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    array = as_array(value, kind, name)
+    for number in array.ravel():
+        if not np.isfinite(number):
+            raise ValueError(f"{kind}: {name} is {number}, but must be finite")
+    return value if isinstance(value, (int, float)) else array.tolist()
 
 
 class Normal(Family):
@@ -129,8 +144,145 @@ class TruncatedNormal(Family):
 
     def __init__(self, mean: float, sd: float, low: float | None = None, high: float | None = None) -> None:
         bounds = {"low": low, "high": high}
-        finite = {name: value for name, value in bounds.items() if value is not None and np.isfinite(value)}
+        finite = {name: value for name, value in bounds.items() if value is not None and not np.isinf(value)}
         super().__init__("truncated_normal", {"mean": mean, "sd": sd, **finite})
+
+
+class StudentT(Family):
+    """Student's t with df degrees of freedom, about location.
+
+    >>> StudentT(4, scale=0.5)
+    StudentT(df=4, location=0.0, scale=0.5)
+    """
+
+    def __init__(self, df: float, location: float = 0.0, scale: float = 1.0) -> None:
+        super().__init__("student_t", {"df": df, "location": location, "scale": scale})
+
+
+class Cauchy(Family):
+    """Cauchy about location.
+
+    >>> Cauchy(0, 2)
+    Cauchy(location=0, scale=2)
+    """
+
+    def __init__(self, location: float = 0.0, scale: float = 1.0) -> None:
+        super().__init__("cauchy", {"location": location, "scale": scale})
+
+
+class HalfCauchy(Family):
+    """|Cauchy(0, scale)|.
+
+    >>> HalfCauchy(2.5)
+    HalfCauchy(scale=2.5)
+    """
+
+    def __init__(self, scale: float = 1.0) -> None:
+        super().__init__("half_cauchy", {"scale": scale})
+
+
+class Laplace(Family):
+    """Laplace: e^(-|theta - location|/scale)/(2 scale).
+
+    >>> Laplace(0, 0.5)
+    Laplace(location=0, scale=0.5)
+    """
+
+    def __init__(self, location: float = 0.0, scale: float = 1.0) -> None:
+        super().__init__("laplace", {"location": location, "scale": scale})
+
+
+class Logistic(Family):
+    """Logistic about location, with variance (pi scale)²/3.
+
+    >>> Logistic(1, 0.5)
+    Logistic(location=1, scale=0.5)
+    """
+
+    def __init__(self, location: float = 0.0, scale: float = 1.0) -> None:
+        super().__init__("logistic", {"location": location, "scale": scale})
+
+
+class InverseGamma(Family):
+    """1/Gamma(shape, 1/scale), with mean scale/(shape − 1).
+
+    >>> InverseGamma(3, 2)
+    InverseGamma(shape=3, scale=2)
+    """
+
+    def __init__(self, shape: float, scale: float = 1.0) -> None:
+        super().__init__("inverse_gamma", {"shape": shape, "scale": scale})
+
+
+class LogUniform(Family):
+    """exp of a uniform distribution: as likely between 0.01 and 0.1 as between 0.1 and 1.
+
+    >>> LogUniform(0.01, 10)
+    LogUniform(low=0.01, high=10)
+    """
+
+    def __init__(self, low: float, high: float) -> None:
+        super().__init__("log_uniform", {"low": low, "high": high})
+
+
+class Weibull(Family):
+    """P(theta > x) = e^(-(x/scale)^shape).
+
+    >>> Weibull(1.5, 2)
+    Weibull(shape=1.5, scale=2)
+    """
+
+    def __init__(self, shape: float, scale: float = 1.0) -> None:
+        super().__init__("weibull", {"shape": shape, "scale": scale})
+
+
+class Truncated(Family):
+    """A distribution of one parameter between low and high; None is no bound.
+
+    >>> Truncated(StudentT(4), low=0)
+    Truncated(StudentT(df=4, location=0.0, scale=1.0), low=0)
+    """
+
+    def __init__(self, base: Any, low: float | None = None, high: float | None = None) -> None:
+        self.base = as_family(base, "Truncated")
+        if self.base.size != 1:
+            raise ValueError(f"Truncated: {self.base!r} is of {self.base.size} parameters, but must be of one")
+        bounds = {"low": low, "high": high}
+        finite = {name: value for name, value in bounds.items() if value is not None and not np.isinf(value)}
+        super().__init__("truncated", {"base": {"family": self.base.family, **self.base.settings}, **finite})
+
+    def __repr__(self) -> str:
+        bounds = "".join(f", {name}={value!r}" for name, value in self.settings.items() if name != "base")
+        return f"Truncated({self.base!r}{bounds})"
+
+
+class Dirichlet(Family):
+    """Parts of 1, for example Independent({("s", "i", "r"): Dirichlet([1, 1, 1])}). The simulator sees all of them; the
+    last follows from the others, and only those are inferred.
+
+    >>> prior = Independent({("s", "i", "r"): Dirichlet([2, 1, 1])})
+    >>> prior.names, prior.seen_names
+    (['s', 'i'], ['s', 'i', 'r'])
+    """
+
+    def __init__(self, concentration: ArrayLike) -> None:
+        parts = as_array(concentration, "Dirichlet", "concentration").ravel()
+        super().__init__("dirichlet", {"concentration": parts.tolist()}, len(parts))
+
+
+class Fixed(Family):
+    """A parameter that is known: the simulator sees its value, and nobody infers it.
+
+    >>> prior = Independent({"growth": Uniform(0, 1), "capacity": Fixed(100.0)})
+    >>> prior.names, prior.complete([[0.5]]).tolist()
+    (['growth'], [[0.5, 100.0]])
+    """
+
+    def __init__(self, value: float) -> None:
+        super().__init__("fixed", {"value": value})
+
+    def _check(self) -> None:
+        pass  # a prior of it alone has nothing to infer
 
 
 class MultivariateNormal(Family):
@@ -156,6 +308,19 @@ class Prior:
     def names(self) -> list[str]:
         """The parameters' names."""
         return list(self._core.names)
+
+    @property
+    def seen_names(self) -> list[str]:
+        """The names of all that a simulator sees: the parameters, and what is Fixed or the last part of a Dirichlet."""
+        return list(self._core.seen_names)
+
+    def complete(self, theta: ArrayLike) -> np.ndarray:
+        """θ as a simulator sees it, [N, d] → [N, len(seen_names)]: with what is Fixed or the last part of a Dirichlet.
+
+        >>> Independent({"a": Normal(), "b": Fixed(2.0)}).complete([[0.5]]).tolist()
+        [[0.5, 2.0]]
+        """
+        return self._core.complete(as_rows(theta, "prior.complete", "theta", self.dimension))
 
     @property
     def dimension(self) -> int:
@@ -234,26 +399,62 @@ def _prior_from(text: str) -> Prior:
 
 
 class Independent(Prior):
-    """A distribution for each parameter: {name: distribution}, where a tuple of names has a MultivariateNormal.
+    """A distribution for each parameter: {name: distribution}, where a tuple of names has one of several dimensions. A
+    number is a Fixed value; frozen distributions of scipy.stats and those of torch become catena's own.
 
     >>> prior = Independent({"alpha": Uniform(1, 3), ("b", "c"): MultivariateNormal([0, 0], [[1, 0], [0, 1]])})
     >>> prior.names
     ['alpha', 'b', 'c']
     """
 
-    def __init__(self, parameters: Mapping[Any, Family]) -> None:
-        factors = []
-        for key, family in parameters.items():
-            names = [key] if isinstance(key, str) else list(key)
-            if not isinstance(family, Family):
-                kind = type(family).__name__
-                raise TypeError(f"Independent: {names[0]} is a {kind}, but must be a distribution of catena.priors")
+    def __init__(self, parameters: Mapping[Any, Any]) -> None:
+        if not isinstance(parameters, Mapping):
+            kind = type(parameters).__name__
+            raise TypeError(
+                f"Independent: the distributions are a {kind}, but must be a dictionary {{name: distribution}}, because"
+                " every parameter has a name"
+            )
+        factors, inferred = [], 0
+        for key, given in parameters.items():
+            names = [key] if isinstance(key, str) else list(key) if isinstance(key, Sequence) else []
+            if not names or not all(isinstance(name, str) for name in names):
+                raise TypeError(f"Independent: {key!r} is a name, but must be a text or a tuple of texts")
+            family = as_family(given, "Independent", names[0])
             if len(names) != family.size:
                 raise ValueError(
                     f"Independent: {family!r} has {family.size} dimensions, but {key!r} gives {len(names)} names"
                 )
             factors.append(family._factor(names))
+            inferred += not isinstance(family, Fixed)
+        if not inferred:
+            what = "only known values" if factors else "empty"
+            raise ValueError(f"Independent: the dictionary is {what}, but must have a distribution for at least one name")
         super().__init__(_core.Prior.from_json(to_json({"factors": factors})))
+
+
+def as_family(value: Any, function: str, name: str = "the distribution") -> Family:
+    """A distribution of catena.priors from one, from a number (a known value), from a frozen distribution of scipy.stats
+    or from one of torch.distributions."""
+    if isinstance(value, Family):
+        return value
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
+        return Fixed(float(value))
+    module = type(value).__module__.partition(".")[0]
+    if module in ("scipy", "torch"):
+        from . import _foreign_priors
+
+        return _foreign_priors.converted(value, function, name)
+    kind = type(value).__name__
+    raise TypeError(f"{function}: {name} is a {kind}, but must be a distribution of catena.priors: {families_text()}")
+
+
+def families_text() -> str:
+    """What there is: "Normal, Uniform, …".
+
+    >>> "HalfCauchy" in families_text()
+    True
+    """
+    return ", ".join(sorted(family.__name__ for family in Family.__subclasses__()))
 
 
 def as_prior(value: Any, function: str) -> Prior:

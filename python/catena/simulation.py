@@ -236,7 +236,7 @@ def initial_states(
 
         if prior is None:
             raise TypeError("simulate: initial_state depends on theta, but there is no prior to draw it from")
-        return given_theta, given_theta(prior.sample((1,)), 0).shape[1] // order
+        return given_theta, given_theta(prior.complete(prior.sample((1,))), 0).shape[1] // order
     if callable(value):
 
         def rows(count: int, seed: int) -> np.ndarray:

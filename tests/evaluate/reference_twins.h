@@ -18,6 +18,7 @@
 #include "catena/tasks/lotka_volterra/lotka_volterra.h"
 #include "catena/tasks/mixture_rw/mixture_rw.h"
 #include "catena/tasks/periodic_sde/periodic_sde.h"
+#include "catena/tasks/seasonal_ar/seasonal_ar.h"
 #include "catena/tasks/sir/sir.h"
 #include "catena/tasks/stationary_ar1/stationary_ar1.h"
 #include "catena/tasks/ti_gaussian_rw/ti_gaussian_rw.h"
@@ -208,6 +209,15 @@ inline Twin stationary_ar1(std::size_t n) {
           }};
 }
 
+inline Twin seasonal_ar() {
+  return {"seasonal_ar", 2, [](Stream&) { return State{0}; },
+          [](const State& theta, const State& x, std::size_t t, Stream& stream) {
+            const double angle = 2 * 3.14159265358979323846 * static_cast<double>(t) / 12;
+            return State{0.8 * x[0] + theta[0] + theta[1] * std::cos(angle) + 0.5 * stream.normal()};
+          },
+          [](ConstMatrixView s) { return tasks::seasonal_ar::likelihood({}, s); }};
+}
+
 /// A task of which three states in ten are missing, by the likelihood over longer steps.
 inline Twin with_gaps(Twin whole, const std::string& task, const nlohmann::json& options) {
   Twin twin = whole;
@@ -240,6 +250,7 @@ inline std::vector<Twin> all() {
           sir(),
           ar(3),
           stationary_ar1(2),
+          seasonal_ar(),
           with_gaps(gaussian_rw(2), "gaussian_rw", {{"dim", 2}}),
           with_gaps(periodic_sde(), "periodic_sde", nlohmann::json::object())};
 }

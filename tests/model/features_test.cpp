@@ -67,6 +67,30 @@ TEST(Features, OfALongerRecordAreTheLatestStateAndDifferences) {
   EXPECT_EQ(Features::from_json("test", features.to_json()).shape(), features.shape());
 }
 
+TEST(Features, SeeTimeByTheSinesAndCosinesOfItsPeriods) {
+  const simulate::TransitionSet set = train::transitions_of("ti_gaussian_rw", 500, {{"dim", 2}});
+  const Features features(set, {}, {12, 7.5});
+  ASSERT_EQ(features.size(), 9U);  // two states, two increments, the time, two waves
+  EXPECT_EQ(features.known(), 7U);
+  std::vector<float> c(9);
+  const std::vector<double> x{1, 2};
+  features.apply({x, x, 3.0}, c);
+  const double angle = 2 * 3.14159265358979323846 * 3;
+  const double waves[] = {std::sin(angle / 12), std::cos(angle / 12), std::sin(angle / 7.5), std::cos(angle / 7.5)};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Feature& feature = features.all()[5 + i];
+    EXPECT_NEAR(feature.mean + feature.scale * c[5 + i], waves[i], 1e-6);
+  }
+  const Features copy = Features::from_json("test", nlohmann::json::parse(features.to_json().dump()));
+  EXPECT_EQ(copy.periods(), features.periods());
+  EXPECT_TRUE(copy.uses_time());
+  EXPECT_EQ(copy.size(), 9U);
+  EXPECT_EQ(Features(set).to_json().count("periods"), 0U);  // files without a season are as they were
+  nlohmann::json wrong = features.to_json();
+  wrong["periods"] = {12, -1};
+  EXPECT_THROW(Features::from_json("test", wrong), FileError);
+}
+
 /// log x stands in place of x, before and after, and x itself is known beside it.
 TEST(Features, SeeLogarithms) {
   simulate::TransitionSet set = train::two_state_set(3);

@@ -110,6 +110,9 @@ std::vector<Case> cases() {
     for (std::size_t j = 0; j < theta.size(); ++j) next += 0.3 * theta[j] * x[j];
     return Vector{next};
   };
+  const Twin seasonal = [](const Vector& theta, Vector x, double t, const auto& noise, double) {
+    return Vector{0.8 * x[0] + theta[0] + theta[1] * std::cos(2 * 3.14159265358979323846 * t / 12) + 0.5 * noise()};
+  };
   return {{"gaussian_rw", {}, 1, walk(false)},
           {"gaussian_rw", {{"dim", 10}}, 10, walk(false)},
           {"ti_gaussian_rw", {{"dim", 2}}, 2, walk(true)},
@@ -125,7 +128,8 @@ std::vector<Case> cases() {
           {"sir", {}, 15, sir},
           {"ar", {}, 1, autoregression},
           {"ar", {{"order", 3}}, 1, autoregression},
-          {"stationary_ar1", {{"dim", 2}}, 2, walk(false)}};
+          {"stationary_ar1", {{"dim", 2}}, 2, walk(false)},
+          {"seasonal_ar", {}, 1, seasonal}};
 }
 
 Task make(const Case& c) { return make_task(c.name, c.options.is_null() ? nlohmann::json::object() : c.options); }
@@ -222,6 +226,7 @@ TEST(EveryTask, HasTheDimensionsAndTheStartOfTheSpecification) {
   EXPECT_EQ(shape("sir"), Shape(2, 3));
   EXPECT_EQ(shape("ar", {{"order", 3}}), Shape(3, 1));
   EXPECT_EQ(shape("stationary_ar1"), Shape(1, 1));
+  EXPECT_EQ(shape("seasonal_ar"), Shape(2, 1));
 
   const auto start = [](const std::string& name, const nlohmann::json& options = nlohmann::json::object()) {
     const Task task = make_task(name, options);

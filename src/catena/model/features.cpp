@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "catena/core/check.h"
 
 namespace catena::model {
 
-std::size_t Features::expected_size() const {
+std::size_t Features::without_periods() const {
   return condition() + target() + (shape_.time ? 1 : 0) + (shape_.step ? 1 : 0) + (shape_.initial() ? 1 : 0);
 }
 
@@ -33,6 +34,10 @@ double Features::raw(std::size_t i, const simulate::RecordView& record) const {
   }
   i -= target();
   if (shape_.time && i == 0) return record.time;
+  if (const std::size_t first = without_periods() - condition() - target(); i >= first) {
+    const double angle = 2 * std::numbers::pi * record.time / periods_[(i - first) / 2];
+    return (i - first) % 2 == 0 ? std::sin(angle) : std::cos(angle);
+  }
   return shape_.step ? std::log(record.step) : 0;
 }
 
@@ -59,9 +64,11 @@ Feature feature_of(std::size_t rows, const Value& value) {
 
 }  // namespace
 
-Features::Features(const simulate::TransitionSet& set, std::vector<std::size_t> logarithmic)
-    : shape_(set.shape()), all_(expected_size()), logarithmic_(std::move(logarithmic)) {
+Features::Features(const simulate::TransitionSet& set, std::vector<std::size_t> logarithmic,
+                   std::vector<double> periods)
+    : shape_(set.shape()), periods_(std::move(periods)), all_(expected_size()), logarithmic_(std::move(logarithmic)) {
   const std::size_t rows = set.size();
+  CATENA_ASSERT(periods_.empty() || shape_.time);
   check::at_least("train", "the number of transitions", rows, std::size_t{2});
   std::ranges::sort(logarithmic_);
   for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -132,6 +139,7 @@ nlohmann::json Features::to_json() const {
   nlohmann::json json = {{"states", states()}, {"mean", nlohmann::json::array()}};
   if (!shape_.plain()) json["records"] = shape_.to_json();
   put_columns(json, all_);
+  if (!periods_.empty()) json["periods"] = periods_;
   if (!logarithmic_.empty()) {
     json["logarithmic"]["of"] = logarithmic_;
     put_columns(json["logarithmic"], plain_);
@@ -147,13 +155,19 @@ Features Features::from_json(const std::string& source, const nlohmann::json& js
   }
   Features features;
   features.all_.resize(json["mean"].size());
+  for (const auto& period : json.value("periods", nlohmann::json::array())) {
+    if (!period.is_number() || !(period.get<double>() > 0)) wrong();
+    features.periods_.push_back(period.get<double>());
+  }
   if (json.contains("records")) {
     features.shape_ = simulate::RecordShape::from_json(source, json["records"]);
   } else {
     features.shape_.states = json["states"].get<std::size_t>();
-    if (features.shape_.states < 1 || features.all_.size() / 2 != features.shape_.states) wrong();
-    features.shape_.time = features.all_.size() % 2 == 1;
+    const std::size_t others = features.all_.size() - std::min(features.all_.size(), 2 * features.periods_.size());
+    if (features.shape_.states < 1 || others / 2 != features.shape_.states) wrong();
+    features.shape_.time = others % 2 == 1;
   }
+  if (!features.periods_.empty() && !features.shape_.time) wrong();
   if (features.all_.size() != features.expected_size()) wrong();
   for (std::size_t i = 0; i < features.all_.size(); ++i) features.all_[i] = feature_at(source, json, i);
   if (const auto found = json.find("logarithmic"); found != json.end()) {

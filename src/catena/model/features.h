@@ -11,6 +11,8 @@
 /// A state that is positive throughout may be seen by its logarithm: log x stands in place of x in all of these, so
 /// that its target is log x^(t+1) − log x^t. Where noise multiplies, that is what is simple
 /// (train/choose_coordinates.h).
+///
+/// Where time comes round, c ends with sin 2πt/P and cos 2πt/P for each period P (train/choose_season.h).
 #pragma once
 
 #include <cstddef>
@@ -36,7 +38,9 @@ class Features {
  public:
   Features() = default;
   /// Learned from training records; these states, which must be positive in all of them, are seen by their logarithms.
-  explicit Features(const simulate::TransitionSet& set, std::vector<std::size_t> logarithmic = {});
+  /// Periods are of records that have a time.
+  explicit Features(const simulate::TransitionSet& set, std::vector<std::size_t> logarithmic = {},
+                    std::vector<double> periods = {});
 
   const simulate::RecordShape& shape() const { return shape_; }
   std::size_t states() const { return shape_.states; }  ///< n
@@ -44,7 +48,7 @@ class Features {
   bool uses_step() const { return shape_.step; }
   std::size_t condition() const { return shape_.condition(); }  ///< coordinates before the target
   std::size_t target() const { return shape_.target(); }        ///< coordinates of the target
-  /// All: 2n of a transition, and one more for the time.
+  /// All: 2n of a transition, one more for the time, and two for each period.
   std::size_t size() const { return all_.size(); }
   std::span<const Feature> all() const { return all_; }
   /// The feature of Δ; only if uses_step(). Its range is that of log Δ.
@@ -56,6 +60,9 @@ class Features {
   bool logarithmic(std::size_t i) const;
   /// State i before the record, x^t itself, as training has seen it: the feature of its place in c, unless c has log x.
   const Feature& plain(std::size_t i) const;
+
+  /// After how much time the world is the same again; none, or several.
+  const std::vector<double>& periods() const { return periods_; }
 
   /// All coordinates of c but the target's: what is known before the record happens.
   std::size_t known() const { return size() - target(); }
@@ -78,10 +85,12 @@ class Features {
   static Features from_json(const std::string& source, const nlohmann::json& json);
 
  private:
-  std::size_t expected_size() const;
+  std::size_t without_periods() const;
+  std::size_t expected_size() const { return without_periods() + 2 * periods_.size(); }
   double raw(std::size_t i, const simulate::RecordView& record) const;
 
   simulate::RecordShape shape_;
+  std::vector<double> periods_;
   std::vector<Feature> all_;
   std::vector<std::size_t> logarithmic_;
   std::vector<Feature> plain_;  // of x^t itself, for the logarithmic states

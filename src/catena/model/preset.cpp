@@ -47,6 +47,7 @@ const std::vector<Preset>& presets() {
         {"ensemble", 1},
         {"whiten", false},
         {"centre", false},
+        {"period", "none"},
         {"batch_size", 1000},
         {"learning_rate", 5e-4},
         {"epochs", 5000},
@@ -71,7 +72,8 @@ const std::vector<Preset>& presets() {
                        {"logarithms", "none"},
                        {"point_masses", "none"},
                        {"integers", "none"},
-                       {"log_increments", "none"}}),
+                       {"log_increments", "none"},
+                       {"period", "none"}}),
        slice_chains()},
       {"paper", "fnre", "residual classifier, 2 blocks of 50, contrastive loss; slice sampling by 100 chains",
        trained_by_sbi({{"network", "joint"},
@@ -81,7 +83,8 @@ const std::vector<Preset>& presets() {
                        {"atoms", 8},
                        {"logarithms", "none"},
                        {"whiten", false},
-                       {"ensemble", 1}}),
+                       {"ensemble", 1},
+                       {"period", "none"}}),
        slice_chains()},
   };
   return list;

@@ -36,6 +36,15 @@ class AroundFactor final : public Factor {
   explicit AroundFactor(Around parts) : parts_(std::move(parts)) {}
 
   std::size_t size() const override { return parts_.base.size(); }
+  std::vector<bool> free() const override {
+    std::vector<bool> free;
+    const auto& names = parts_.base.names();
+    for (const auto& name : parts_.base.seen_names()) free.push_back(std::ranges::find(names, name) != names.end());
+    return free;
+  }
+  void complete(std::span<const double> theta, std::span<double> seen) const override {
+    parts_.base.complete(theta, seen);
+  }
   void to_theta(std::span<const double> w, std::span<double> theta) const override {
     const Eigen::VectorXd z = parts_.to_base(w);
     parts_.base.to_theta(std::span<const double>(z.data(), size()), theta);
@@ -132,7 +141,7 @@ Around parts_from_json(const nlohmann::json& settings) {
 
 Prior Around::prior() const {
   Prior prior;
-  prior.add(base.names(), around_factor(*this));
+  prior.add(base.seen_names(), around_factor(*this));
   return prior;
 }
 

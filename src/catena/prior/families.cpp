@@ -1,5 +1,4 @@
-// The families of a prior's factors. A marginal with CDF F maps θ = F⁻¹(Φ(z)); then log |dθ/dz| = log φ(z) − log f(θ).
-// Both tails travel along (special.h), so that z = +8 is as accurate as z = −8.
+// The first families of a prior's factors: normal, uniform, gamma, beta and their relatives.
 
 #include <Eigen/Cholesky>
 #include <algorithm>
@@ -7,56 +6,12 @@
 #include <limits>
 
 #include "catena/core/check.h"
-#include "catena/prior/around.h"
-#include "catena/prior/prior.h"
+#include "catena/prior/marginal.h"
 #include "catena/prior/special.h"
 
 namespace catena::prior {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// A factor of one parameter, by scalar functions of the derived class.
-class Marginal : public Factor {
- public:
-  std::size_t size() const final { return 1; }
-  void to_theta(std::span<const double> z, std::span<double> theta) const final { theta[0] = quantile(z[0]); }
-  void to_z(std::span<const double> theta, std::span<double> z, std::span<const std::string> names) const final {
-    const auto [low, high] = support();
-    if (!(theta[0] > low && theta[0] < high)) {
-      check::fail("prior", names[0], theta[0], fmt::format("between {} and {}, both excluded", low, high));
-    }
-    z[0] = normal_score(theta[0]);
-  }
-  double log_density(std::span<const double> theta) const final {
-    const auto [low, high] = support();
-    return theta[0] > low && theta[0] < high ? log_density_inside(theta[0]) : -infinity;
-  }
-  double log_jacobian(std::span<const double> z) const final { return log_slope(z[0]); }
-  void to_theta_lanes(ConstStateBlock z, StateBlock theta) const override {
-    const double* from = z.feature(0);
-    double* to = theta.feature(0);
-    for (std::size_t l = 0; l < theta.lanes; ++l) to[l] = quantile(from[l]);
-  }
-
- protected:
-  struct Interval {
-    double low, high;
-  };
-  virtual Interval support() const = 0;
-  virtual double quantile(double z) const = 0;          // θ
-  virtual double normal_score(double theta) const = 0;  // z; θ is inside the support
-  virtual double log_density_inside(double theta) const = 0;
-  virtual double log_slope(double z) const { return normal_log_density(z) - log_density_inside(quantile(z)); }
-
-  /// Rounding must not put θ on a bound, where z would be infinite.
-  static double keep_inside(double theta, double low, double high) {
-    if (theta <= low) return std::nextafter(low, high);
-    if (theta >= high) return std::nextafter(high, low);
-    return theta;
-  }
-};
 
 /// θ = μ + σz
 class Normal final : public Marginal {
@@ -134,8 +89,6 @@ class LogNormal final : public Marginal {
   double log_slope(double z) const override { return std::log(log_sd_) + log_mean_ + log_sd_ * z; }
   double log_mean_, log_sd_;
 };
-
-constexpr double smallest_shape = 1e-3, largest_shape = 1e6;  // where special.h holds its accuracy in reasonable time
 
 /// f(θ) ∝ θ^(a−1) e^(−θ/s)
 class Gamma final : public Marginal {
@@ -341,58 +294,6 @@ class CorrelatedNormal final : public Factor {
   double log_determinant_ = 0;  // log |L|
 };
 
-// --- JSON ---
-
-/// Reads the numbers of a factor; every setting that is left over is a mistake.
-class Settings {
- public:
-  explicit Settings(const nlohmann::json& json) : json_(json) {}
-  double number(const char* name) { return number(name, std::numeric_limits<double>::quiet_NaN(), true); }
-  double number(const char* name, double otherwise) { return number(name, otherwise, false); }
-  const nlohmann::json& value(const char* name) {
-    check::that(json_.contains(name), "prior", name, "missing", "given");
-    known_.emplace_back(name);
-    return json_[name];
-  }
-  void finish() {
-    std::ranges::sort(known_);  // arguments are evaluated in any order; the sentence should not be
-    for (const auto& [name, value] : json_.items()) {
-      check::that(std::ranges::find(known_, name) != known_.end(), "prior", "setting", fmt::format("\"{}\"", name),
-                  fmt::format("one of {}", fmt::join(known_, ", ")));
-    }
-  }
-
- private:
-  double number(const char* name, double otherwise, bool required) {
-    known_.emplace_back(name);
-    if (!json_.contains(name)) {
-      check::that(!required, "prior", name, "missing", "given");
-      return otherwise;
-    }
-    check::that(json_[name].is_number(), "prior", name, json_[name].dump(), "a number");
-    return json_[name].get<double>();
-  }
-  const nlohmann::json& json_;
-  std::vector<std::string> known_;
-};
-
-template <class Read>
-FactorPtr read(const nlohmann::json& json, Read make) {
-  Settings settings(json);
-  FactorPtr factor = make(settings);
-  settings.finish();
-  return factor;
-}
-
-template <class T>
-T typed(const char* name, const nlohmann::json& value, std::string_view must_be) {
-  try {
-    return value.get<T>();
-  } catch (const nlohmann::json::exception&) {
-    check::fail("prior", name, value.dump(), must_be);
-  }
-}
-
 }  // namespace
 
 FactorPtr normal(double mean, double sd) { return std::make_shared<Normal>(mean, sd); }
@@ -412,88 +313,6 @@ FactorPtr exponential(double rate) { return std::make_shared<Exponential>(rate);
 FactorPtr half_normal(double sd) { return truncated_normal(0, sd, 0, infinity); }
 FactorPtr truncated_normal(double mean, double sd, double low, double high) {
   return std::make_shared<TruncatedNormal>(mean, sd, low, high);
-}
-
-const Registry<FamilyEntry>& prior_families() {
-  using Json = nlohmann::json;
-  static const Registry<FamilyEntry> registry(
-      "prior family",
-      {
-          {"normal", "mean, sd",
-           [](const Json& json) {
-             return read(json, [](Settings& s) { return normal(s.number("mean", 0), s.number("sd", 1)); });
-           },
-           [] { return normal(-1.5, 0.25); }},
-          {"correlated_normal", "mean (a list), covariance (a list of rows)",
-           [](const Json& json) {
-             return read(json, [](Settings& s) {
-               return correlated_normal(typed<std::vector<double>>("mean", s.value("mean"), "a list of numbers"),
-                                        typed<std::vector<std::vector<double>>>("covariance", s.value("covariance"),
-                                                                                "a list of rows of numbers"));
-             });
-           },
-           [] { return correlated_normal({1, -2}, {{2, 0.6}, {0.6, 0.5}}); }},
-          {"standard_normal", "size",
-           [](const Json& json) {
-             return read(json, [](Settings& s) {
-               const double size = s.number("size");
-               check::that(size >= 1 && size <= 1000 && size == std::floor(size), "prior", "size", size,
-                           "a whole number from 1 to 1000");
-               return standard_normal(static_cast<std::size_t>(size));
-             });
-           },
-           [] { return standard_normal(3); }},
-          {"uniform", "low, high",
-           [](const Json& json) {
-             return read(json, [](Settings& s) { return uniform(s.number("low"), s.number("high")); });
-           },
-           [] { return uniform(1, 3); }},
-          {"log_normal", "log_mean, log_sd",
-           [](const Json& json) {
-             return read(json, [](Settings& s) { return log_normal(s.number("log_mean"), s.number("log_sd")); });
-           },
-           [] { return log_normal(0.5, 0.75); }},
-          {"gamma", "shape, scale",
-           [](const Json& json) {
-             return read(json, [](Settings& s) { return gamma(s.number("shape"), s.number("scale", 1)); });
-           },
-           [] { return gamma(2.5, 0.5); }},
-          {"beta", "a, b, low, high",
-           [](const Json& json) {
-             return read(json, [](Settings& s) {
-               return beta(s.number("a"), s.number("b"), s.number("low", 0), s.number("high", 1));
-             });
-           },
-           [] { return beta(2, 5, 0, 1); }},
-          {"exponential", "rate",
-           [](const Json& json) { return read(json, [](Settings& s) { return exponential(s.number("rate")); }); },
-           [] { return exponential(3); }},
-          {"half_normal", "sd",
-           [](const Json& json) { return read(json, [](Settings& s) { return half_normal(s.number("sd")); }); },
-           [] { return half_normal(2); }},
-          {"truncated_normal", "mean, sd, low, high",
-           [](const Json& json) {
-             return read(json, [](Settings& s) {
-               return truncated_normal(s.number("mean"), s.number("sd"), s.number("low", -infinity),
-                                       s.number("high", infinity));
-             });
-           },
-           [] { return truncated_normal(1, 2, 0, 2.5); }},
-          {"around",
-           "base (a prior), mean (a list), lower (a list of rows): base with z ~ N(mean, lower lower'); or weights, "
-           "means "
-           "and lowers, of several normals",
-           [](const Json& json) { return around_from_json(json); },
-           [] {
-             Prior base;
-             base.add({"a"}, uniform(1, 3));
-             base.add({"b"}, normal(2, 1));
-             return around_factor({base,
-                                   {{{0.3, Eigen::Vector2d(0.5, -1), Eigen::Matrix2d{{0.5, 0}, {0.2, 0.7}}},
-                                     {0.7, Eigen::Vector2d(-0.6, 0.4), Eigen::Matrix2d{{0.6, 0}, {-0.3, 0.4}}}}}});
-           }},
-      });
-  return registry;
 }
 
 }  // namespace catena::prior

@@ -1,6 +1,9 @@
 /// A prior is a map from z ~ N(0, I) to θ: the identity, an affine map, or the inverse CDF of each marginal. Every
 /// method learns and samples z; users see θ, with names. A prior is a product of independent factors; files carry it as
 /// JSON.
+///
+/// A simulator may see more than θ: values that are known, and parts that follow from others. Nobody infers these; a
+/// prior completes θ by them where a simulator is called (simulate/model.h, complete_parameters).
 #pragma once
 
 #include <cstddef>
@@ -30,6 +33,11 @@ class Factor {
   virtual double log_jacobian(std::span<const double> z) const = 0;     ///< log |dθ/dz|
   virtual nlohmann::json to_json() const = 0;                           ///< {"family": …, its settings}
 
+  /// For each value that a simulator sees, whether it is one of θ: all, unless said otherwise.
+  virtual std::vector<bool> free() const { return std::vector<bool>(size(), true); }
+  /// What a simulator sees of these θ.
+  virtual void complete(std::span<const double> theta, std::span<double> seen) const;
+
   /// The map for every lane of a block. The default calls to_theta lane by lane.
   virtual void to_theta_lanes(ConstStateBlock z, StateBlock theta) const;
   /// Draws θ alone, where no one asks for its z. The default maps normals.
@@ -49,6 +57,17 @@ FactorPtr beta(double a, double b, double low = 0, double high = 1);
 FactorPtr exponential(double rate);
 FactorPtr half_normal(double sd);
 FactorPtr truncated_normal(double mean, double sd, double low, double high);  ///< a bound may be infinite
+FactorPtr student_t(double df, double location = 0, double scale = 1);
+FactorPtr cauchy(double location = 0, double scale = 1);
+FactorPtr half_cauchy(double scale);
+FactorPtr laplace(double location = 0, double scale = 1);
+FactorPtr logistic(double location = 0, double scale = 1);
+FactorPtr inverse_gamma(double shape, double scale = 1);
+FactorPtr log_uniform(double low, double high);
+FactorPtr weibull(double shape, double scale = 1);
+FactorPtr truncated(FactorPtr base, double low, double high);  ///< a marginal; a bound may be infinite
+FactorPtr dirichlet(std::vector<double> concentration);        ///< K parts of 1: K − 1 parameters, K that are seen
+FactorPtr fixed(double value);                                 ///< known: no parameter, 1 that is seen
 
 /// A family, for from_json, help texts and tests that walk them all.
 struct FamilyEntry {
@@ -63,6 +82,7 @@ const Registry<FamilyEntry>& prior_families();
 class Prior {
  public:
   Prior() = default;
+  /// Names of all that a simulator sees of the factor.
   void add(std::vector<std::string> names, FactorPtr factor);
   /// N(0, I) under the given names.
   static Prior standard(std::vector<std::string> names);
@@ -71,6 +91,11 @@ class Prior {
   const std::vector<std::string>& names() const { return names_; }
   /// The factor that is all of it; null if there are several, or none.
   const Factor* only_factor() const { return parts_.size() == 1 ? parts_.front().factor.get() : nullptr; }
+
+  /// What a simulator sees: the parameters, and between them what is known or follows. The same if that is all of it.
+  const std::vector<std::string>& seen_names() const { return seen_names_; }
+  bool completes() const { return seen_names_.size() != names_.size(); }
+  void complete(std::span<const double> theta, std::span<double> seen) const;
 
   void to_theta(std::span<const double> z, std::span<double> theta) const;
   void to_z(std::span<const double> theta, std::span<double> z) const;
@@ -91,8 +116,9 @@ class Prior {
   struct Part {
     std::size_t begin;
     FactorPtr factor;
+    std::size_t seen_begin = 0, seen = 0;
   };
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, seen_names_;
   std::vector<Part> parts_;
 };
 

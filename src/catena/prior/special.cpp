@@ -58,6 +58,16 @@ double normal_from_tails(Tails tails) {
   return tails.lower < tails.upper ? -z : z;
 }
 
+Tails normal_folded(double z) {
+  z = std::min(std::abs(z), largest_z);
+  return {std::erf(z * std::numbers::sqrt2 / 2), 2 * normal_lower(-z)};
+}
+
+double normal_from_folded(Tails folded) {
+  if (folded.lower < 0.5) return std::numbers::sqrt2 * bm::erf_inv(folded.lower, quiet);
+  return -normal_from_tails({folded.upper / 2, 1 - folded.upper / 2});
+}
+
 double normal_mass(double start, double length) {
   const double end = start + length;
   if (std::isinf(length)) return std::isinf(start) ? 1.0 : normal_lower(-start);
@@ -113,6 +123,8 @@ double gamma_from_tails(double shape, Tails tails) {
   return tails.lower <= tails.upper ? bm::gamma_p_inv(shape, tails.lower, quiet)
                                     : bm::gamma_q_inv(shape, tails.upper, quiet);
 }
+
+double log_gamma_half_ratio(double a) { return -std::log(bm::tgamma_delta_ratio(a, 0.5, quiet)); }
 
 Tails beta_tails(double a, double b, UnitPoint point) {
   const auto [x, y] = point;

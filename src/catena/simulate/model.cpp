@@ -1,6 +1,7 @@
 #include "catena/simulate/model.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "catena/core/check.h"
 
@@ -20,6 +21,48 @@ void Model::draw_initial(ConstStateBlock theta, Stream& stream, StateBlock windo
     initial_state(stream, one);
     for (std::size_t i = 0; i < one.size(); ++i) window(i, l) = one[i];
   }
+}
+
+namespace {
+
+/// θ with what completes it, in lanes of the same stride.
+class SeenParameters {
+ public:
+  SeenParameters(const prior::Prior& prior, ConstStateBlock theta)
+      : values_(prior.seen_names().size() * theta.stride, 0.0),
+        block_{values_.data(), prior.seen_names().size(), theta.lanes, theta.stride} {
+    std::vector<double> from(theta.features), to(block_.features);
+    for (std::size_t l = 0; l < theta.lanes; ++l) {
+      for (std::size_t i = 0; i < from.size(); ++i) from[i] = theta(i, l);
+      prior.complete(from, to);
+      for (std::size_t i = 0; i < to.size(); ++i) block_(i, l) = to[i];
+    }
+  }
+  ConstStateBlock view() const { return {block_.data, block_.features, block_.lanes, block_.stride}; }
+
+ private:
+  AlignedVector<double> values_;
+  StateBlock block_;
+};
+
+}  // namespace
+
+void complete_parameters(Model& model) {
+  if (!model.prior.completes()) return;
+  const auto prior = std::make_shared<const prior::Prior>(model.prior);
+  model.simulator.parameter_names = prior->names();
+  model.simulator.step = [prior, step = std::move(model.simulator.step)](const StepInput& input, Stream& stream,
+                                                                         StateBlock next) {
+    const SeenParameters seen(*prior, input.theta);
+    StepInput whole = input;
+    whole.theta = seen.view();
+    step(whole, stream, next);
+  };
+  if (!model.initial_given_theta) return;
+  model.initial_given_theta = [prior, initial = std::move(model.initial_given_theta)](
+                                  ConstStateBlock theta, Stream& stream, StateBlock window) {
+    initial(SeenParameters(*prior, theta).view(), stream, window);
+  };
 }
 
 void advance_window(StateBlock window, ConstStateBlock next) {

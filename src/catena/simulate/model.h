@@ -28,6 +28,11 @@ struct Model {
   void draw_initial(ConstStateBlock theta, Stream& stream, StateBlock window) const;
 };
 
+/// Where the prior has known values, or parts that follow from others (prior.h): the simulator's step and initial
+/// states see them beside θ from now on, and its parameters are those of the prior. Whoever makes a model calls it
+/// once.
+void complete_parameters(Model& model);
+
 /// An initial state that is always the same.
 std::function<void(Stream&, std::span<double>)> fixed_state(std::vector<double> state);
 

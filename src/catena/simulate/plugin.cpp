@@ -194,6 +194,7 @@ Model load_plugin(const std::filesystem::path& file) {
   }
   model.proposal = description.proposal_json != nullptr ? parse(path, "proposal_json", description.proposal_json)
                                                         : nlohmann::json{{"proposal", "predictive"}};
+  complete_parameters(model);
   return model;
 }
 

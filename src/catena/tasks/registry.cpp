@@ -5,6 +5,7 @@
 #include "catena/tasks/lotka_volterra/lotka_volterra.h"
 #include "catena/tasks/mixture_rw/mixture_rw.h"
 #include "catena/tasks/periodic_sde/periodic_sde.h"
+#include "catena/tasks/seasonal_ar/seasonal_ar.h"
 #include "catena/tasks/sir/sir.h"
 #include "catena/tasks/stationary_ar1/stationary_ar1.h"
 #include "catena/tasks/task.h"
@@ -24,6 +25,7 @@ const Registry<TaskEntry>& registry() {
                                                      sir::entry(),
                                                      ar::entry(),
                                                      stationary_ar1::entry(),
+                                                     seasonal_ar::entry(),
                                                  });
   return tasks;
 }

@@ -6,22 +6,13 @@
 
 #include "catena/core/check.h"
 #include "catena/train/choose_inputs.h"
-#include "catena/train/decay_search.h"
-#include "catena/train/objectives/density.h"
+#include "catena/train/trial.h"
 
 namespace catena::train {
 namespace {
 
 using States = std::vector<std::size_t>;
 
-/// A trial is a Gaussian of these sizes, and takes half a second where the search that follows takes a hundred.
-constexpr int trial_steps = 1000, trial_width = 32, trial_layers = 2, trial_terms = 16;
-/// Trials of one choice: where transitions have hardly any noise (sir), two of them differ by a tenth of a nat.
-constexpr std::size_t repeats = 3;
-constexpr double trial_decay = 0.5;
-/// Increments of x are kept unless others, in the worst of their trials, are better than these in the best of theirs by
-/// this much (nats per transition).
-constexpr double worth_logarithms = 0.01;
 /// Beyond so many states they are tried all together only.
 constexpr std::size_t most_single_trials = 4;
 
@@ -54,14 +45,14 @@ class Trials {
   /// The least loss of increments of x.
   double least_of_increments() {
     double least = loss({});
-    while (trials_of({}) < repeats) least = std::min(least, loss({}));
+    while (trials_of({}) < trial_repeats) least = std::min(least, loss({}));
     return least;
   }
 
   /// The largest loss with the logarithms of these states; or the first that is not below the bound.
   double largest_of(const States& states, double bound) {
     double largest = loss(states);
-    while (largest < bound && trials_of(states) < repeats) largest = std::max(largest, loss(states));
+    while (largest < bound && trials_of(states) < trial_repeats) largest = std::max(largest, loss(states));
     return largest;
   }
 
@@ -75,37 +66,11 @@ class Trials {
   double loss(const States& states) {
     TrainingData& data = context_.data;
     data.see_logarithms(states);
-    const model::DensityInputSettings inputs = choose_inputs(settings_.inputs, data);
-    const model::DensityMap map(data.features(), data.state_names(), inputs, false);
-    model::DensitySettings density;
-    density.density = "gaussian";
-    density.width = trial_width;
-    density.layers = trial_layers;
-    density.terms = trial_terms;
-    const DensityObjective objective(density, map, data.prior().size());
-    LoopSettings loop = with_decay(context_.loop, trial_decay, data.training_size());
-    loop.steps = loop.steps == 0 ? trial_steps : std::min(loop.steps, trial_steps);
-    model::TrainedModel scratch = empty_model(method_, context_, to_json(settings_));
     nlohmann::json& found = notes[names(states)];
-    const std::string network = fmt::format("trial-{}-log-{}", found.size() + 1, names(states));
-    train_networks(scratch, {{network, objective, loop}}, context_);
-    const double value = scratch.network(network).held_out_loss - mean_log_jacobian(map, data);
+    const double value = trial_loss(settings_.inputs, context_, method_,
+                                    fmt::format("trial-{}-log-{}", found.size() + 1, names(states)));
     found.push_back(value);
     return value;
-  }
-
-  /// Over the held-out rows: what turns the trial's loss into one of a density of x^(t+1).
-  static double mean_log_jacobian(const model::DensityMap& map, const TrainingData& data) {
-    const std::size_t rows = data.held_out_size(), first = data.first_held_out(0);
-    const model::DensityShape shape = map.shape(0);
-    std::vector<float> v(shape.states), atom(shape.atoms), keep(shape.atoms > 0 ? shape.states : 0);
-    double sum = 0;
-    for (std::size_t r = first; r < first + rows; ++r) {
-      const float* c = data.held_out().c_of(r);
-      map.increment(c, {}, v, atom, keep);
-      sum += map.log_jacobian(c, keep);
-    }
-    return sum / static_cast<double>(rows);
   }
 
   const model::DensityModelSettings& settings_;
@@ -115,7 +80,7 @@ class Trials {
 
 /// None, all, each alone, those that are better alone: the best of these.
 States best_of(const States& all, Trials& trials) {
-  const double bound = trials.least_of_increments() - worth_logarithms;
+  const double bound = trials.least_of_increments() - worth_a_change;
   States best, good;
   double least = bound;
   const auto is_better = [&](const States& states) {

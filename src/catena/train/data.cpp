@@ -127,14 +127,14 @@ std::vector<double> TrainingData::next_values(std::size_t i) const {
   return values;
 }
 
-void TrainingData::see_logarithms(const std::vector<std::size_t>& states) {
+void TrainingData::see(std::vector<std::size_t> logarithmic, std::vector<double> periods) {
   CATENA_ASSERT(!whitening_);
-  if (features_.logarithmic() == states) return;
-  const auto see = [&](const simulate::TransitionSet& first) {
-    features_ = model::Features(first, states);
+  if (features_.logarithmic() == logarithmic && features_.periods() == periods) return;
+  const auto read = [&](const simulate::TransitionSet& first) {
+    features_ = model::Features(first, std::move(logarithmic), std::move(periods));
     read_first_window(first);
   };
-  set_ ? see(*set_) : see(file_->read(0, windows() == 1 ? rows_ : window_rows_));
+  set_ ? read(*set_) : read(file_->read(0, windows() == 1 ? rows_ : window_rows_));
 }
 
 void TrainingData::whiten(std::shared_ptr<const model::Whitening> whitening) {

@@ -75,13 +75,16 @@ class TrainingData {
   /// Coordinate i of the target as the simulator has made it, for every row: examples have it in single precision.
   std::vector<double> next_values(std::size_t i) const;
   /// From now on these states are seen by their logarithms (features.h), and no others. Before whitening.
-  void see_logarithms(const std::vector<std::size_t>& states);
+  void see_logarithms(const std::vector<std::size_t>& states) { see(states, features_.periods()); }
+  /// From now on time is seen with these periods (features.h), and no others. Before whitening.
+  void see_periods(const std::vector<double>& periods) { see(features_.logarithmic(), periods); }
 
   /// From now on the increments of all examples are whitened (whitening.h). Once.
   void whiten(std::shared_ptr<const model::Whitening> whitening);
 
  private:
   void set_up(const simulate::TransitionSet& first, std::size_t rows, const Split& split);
+  void see(std::vector<std::size_t> logarithmic, std::vector<double> periods);
   void read_first_window(const simulate::TransitionSet& first);
   /// Calls visit(set) for all rows, as they are in memory or window by window.
   template <class Visit>

@@ -1,6 +1,7 @@
 #include "catena/train/method.h"
 
 #include "catena/model/preset.h"
+#include "catena/train/choose_season.h"
 #include "catena/train/fnbe.h"
 #include "catena/train/fnle.h"
 #include "catena/train/fnre.h"
@@ -12,7 +13,10 @@ namespace catena::train {
 const Registry<Method>& methods() {
   static const Registry<Method> registry = [] {
     std::vector<Method> list{fnle_method(), fnre_method(), fnse_method(), fnbe_method()};
-    for (Method& method : list) method.settings.push_back(model::preset_field());
+    for (Method& method : list) {
+      method.settings.push_back(period_field());
+      method.settings.push_back(model::preset_field());
+    }
     return Registry<Method>("method", std::move(list));
   }();
   return registry;
@@ -31,7 +35,17 @@ std::filesystem::path checkpoint_path(const MethodContext& context, const std::s
 
 model::TrainedModel train(std::string_view name, const MethodContext& context) {
   const Method& method = methods().at("train", name);
-  return method.train(context);
+  MethodContext own = context;
+  nlohmann::json period;
+  if (const auto named = own.settings.find("period"); named != own.settings.end()) {
+    period = *named;
+    own.settings.erase(named);
+  }
+  const Season season = choose_season(period, own, name);
+  model::TrainedModel model = method.train(own);
+  if (!season.setting.is_null()) model.settings["period"] = season.setting;
+  if (!season.notes.is_null()) model.notes["period"] = season.notes;
+  return model;
 }
 
 void remove_checkpoints(const MethodContext& context) {

@@ -46,7 +46,8 @@ const Registry<Method>& methods();
 /// The one to start with (docs/guide/choosing-a-method.md).
 inline constexpr const char* default_method = "fnle";
 
-/// Trains the named method; `checkpoint.path` is the model's own path, beside which checkpoints are kept.
+/// Trains the named method, once it is known with which periods time is seen (choose_season.h); `checkpoint.path` is
+/// the model's own path, beside which checkpoints are kept.
 model::TrainedModel train(std::string_view method, const MethodContext& context);
 
 /// Once the model is written, its networks' checkpoints are of no more use.

@@ -4,7 +4,7 @@ Recipe: python make_quantiles.py > quantiles.csv (mpmath 1.3, 60 digits). Each q
 then by the secant method, of log(tail(theta)/tail(z)) for the smaller tail; nothing is rounded before the last step.
 The z of 1e-12 is -7.0344838...: Phi(-7.034483825301131) = 1e-12.
 """
-from mpmath import mp, mpf, erfc, sqrt, log, exp, gammainc, betainc, pi, beta as beta_function, gamma as gamma_function, findroot
+from mpmath import mp, mpf, erfc, sqrt, log, exp, gammainc, betainc, pi, tan, beta as beta_function, gamma as gamma_function, findroot
 
 mp.dps = 60
 Z = ["-8", "-7.034483825301131", "-5", "-3", "-1", "-0.125", "0", "0.125", "1", "3", "5", "7.034483825301131", "8"]
@@ -64,6 +64,40 @@ def truncated_row(mu, sd, low, high, z):
     return theta, gap, log_phi(z) - (log_phi((theta - mu) / sd) - log(sd) - log(mass))
 
 
+def folded(z):
+    """P(|Z| < |z|), P(|Z| > |z|) of a standard normal."""
+    return lower(abs(z)) - lower(-abs(z)), 2 * lower(-abs(z))
+
+
+def symmetric_row(location, scale, z, point, log_density):
+    """location +- scale * point(P(|X| < x), P(|X| > x)) with the density of the standard law at x >= 0."""
+    x = point(*folded(z))
+    return location + (1 if z >= 0 else -1) * scale * x, mp.inf, log_phi(z) - log_density(x) + log(scale)
+
+
+def student_point(df):
+    # in odds o = w/(1 - w) of w = df/(df + x^2), so that both ends keep their digits
+    def point(inner, outer):
+        if inner == 0:
+            return mpf(0)
+        P = lambda o: betainc(df / 2, mpf(1) / 2, 0, o / (1 + o), regularized=True)
+        Q = lambda o: betainc(mpf(1) / 2, df / 2, 0, 1 / (1 + o), regularized=True)
+        o = solve(P, outer, mpf(-200), mpf(200)) if outer < inner else solve(Q, inner, mpf(-200), mpf(200))
+        return sqrt(df / o)
+
+    return point
+
+
+def student_log_density(df):
+    constant = log(gamma_function((df + 1) / 2)) - log(gamma_function(df / 2)) - log(df * pi) / 2
+    return lambda x: constant - (df + 1) / 2 * log(1 + x * x / df)
+
+
+def inverse_gamma_row(a, scale, z):
+    x, _, slope = gamma_row(a, -z)  # theta = scale/x: |dtheta/dz| = scale/x^2 |dx/dz|
+    return scale / x, mp.inf, slope + log(scale) - 2 * log(x)
+
+
 def show(family, settings, z, row):
     theta, gap, slope = row
     gap = "inf" if gap == mp.inf else mp.nstr(gap, 20)
@@ -85,3 +119,22 @@ for z in Z:
     show("truncated_normal", "mean=1;sd=2;low=0;high=2.5", z, truncated_row(mpf(1), mpf(2), mpf(0), mpf("2.5"), mpf(z)))
     show("truncated_normal", "mean=0;sd=1;low=4;high=9", z, truncated_row(mpf(0), mpf(1), mpf(4), mpf(9), mpf(z)))
     show("truncated_normal", "mean=0;sd=1;low=-7;high=-6.5", z, truncated_row(mpf(0), mpf(1), mpf(-7), mpf("-6.5"), mpf(z)))
+
+for z in Z:
+    p, q, at = lower(mpf(z)), lower(-mpf(z)), mpf(z)
+    half_pi = pi / 2
+    show("cauchy", "location=1;scale=0.5", z, symmetric_row(1, mpf("0.5"), at, lambda i, o: tan(half_pi * i), lambda x: -log(pi * (1 + x * x))))
+    show("half_cauchy", "scale=2", z, (2 * tan(half_pi * p), mp.inf, log_phi(at) + log(pi) + log(1 + tan(half_pi * p) ** 2)))
+    show("laplace", "location=-1;scale=2", z, symmetric_row(-1, mpf(2), at, lambda i, o: -log(o), lambda x: -log(2) - x))
+    show("logistic", "location=2;scale=0.5", z, symmetric_row(2, mpf("0.5"), at, lambda i, o: log(1 + i) - log(o), lambda x: -x - 2 * log(1 + exp(-x))))
+    for df in ["1.5", "4", "30"]:
+        show("student_t", f"df={df};location=0;scale=2", z, symmetric_row(0, mpf(2), at, student_point(mpf(df)), student_log_density(mpf(df))))
+    for a in ["0.5", "3", "50"]:
+        show("inverse_gamma", f"shape={a};scale=2", z, inverse_gamma_row(mpf(a), mpf(2), at))
+    width = log(mpf(1000))
+    theta = mpf("0.01") * exp(width * p)
+    show("log_uniform", "low=0.01;high=10", z, (theta, 10 - theta, log_phi(at) + log(theta) + log(width)))
+    power = -log(q)
+    for k in ["0.7", "1.5", "20"]:
+        theta = 2 * power ** (1 / mpf(k))
+        show("weibull", f"shape={k};scale=2", z, (theta, mp.inf, log_phi(at) - (log(mpf(k) / 2) + (mpf(k) - 1) * log(theta / 2) - power)))

@@ -1,6 +1,8 @@
 #include "catena/compose/density/density_rows.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <vector>
 
 namespace catena::compose {
@@ -22,6 +24,15 @@ DensityRows density_rows(const model::DensityMap& map, const model::DensityShape
     rows.log_jacobian.push_back(map.log_jacobian(c.data(), keep));
   }
   return rows;
+}
+
+std::vector<double> density_constants(const model::DensityShape& shape, const DensityRows& rows) {
+  std::vector<double> constants = rows.log_jacobian;
+  for (std::size_t t = 0; t < constants.size(); ++t) {
+    const auto dropped = static_cast<std::size_t>(std::ranges::count(rows.keep.row(t), 0.0));
+    constants[t] -= 0.5 * static_cast<double>(shape.states - dropped) * std::log(2 * std::numbers::pi);
+  }
+  return constants;
 }
 
 RatioRows::RatioRows(const model::RatioModel& model, const ObservedSeries& series)

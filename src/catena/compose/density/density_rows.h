@@ -23,6 +23,9 @@ struct RatioRows {
   Matrix state, increment;
 };
 
+/// For each row, what turns its density of v, without ½ log 2π for each coordinate that is kept, into one of x^(t+1).
+std::vector<double> density_constants(const model::DensityShape& shape, const DensityRows& rows);
+
 DensityRows density_rows(const model::DensityMap& map, const model::DensityShape& shape, const ObservedSeries& series);
 
 }  // namespace catena::compose

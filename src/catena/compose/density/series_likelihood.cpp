@@ -1,8 +1,6 @@
 #include "catena/compose/density/series_likelihood.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 #include <vector>
 
 #include "catena/compose/density/density_rows.h"
@@ -14,14 +12,9 @@
 namespace catena::compose {
 namespace {
 
-/// What turns densities of v, without ½ log 2π for each coordinate that is kept, into those of x^(t+1).
 double log_constant(const model::DensityModel& model, const DensityRows& rows) {
   double sum = 0;
-  for (std::size_t t = 0; t < rows.v.rows(); ++t) {
-    const auto dropped = static_cast<std::size_t>(std::ranges::count(rows.keep.row(t), 0.0));
-    sum +=
-        rows.log_jacobian[t] - 0.5 * static_cast<double>(model.shape.states - dropped) * std::log(2 * std::numbers::pi);
-  }
+  for (const double constant : density_constants(model.shape, rows)) sum += constant;
   return sum;
 }
 

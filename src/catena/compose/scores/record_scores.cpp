@@ -13,7 +13,7 @@
 namespace catena::compose {
 namespace {
 
-/// One recorded network with z on every lane: values and their gradients in z, a row for each record.
+/// One recorded network: values and their gradients in z, a row for each record.
 class ValueNetwork {
  public:
   ValueNetwork(nn::Graph graph, nn::Value z, nn::Value value, double factor, const model::NamedWeights& weights,
@@ -28,14 +28,18 @@ class ValueNetwork {
     nn::Value value;
     ConstMatrixView rows;
   };
-  /// Adds factor · value and factor · ∂value/∂z; `z` are the network's inputs, of which the first columns of `score`
-  /// count.
-  void add(std::span<const float> z, std::span<const Input> inputs, MatrixView score, std::span<double> value) const {
+  /// Adds factor · value and factor · ∂value/∂z; `z` are the network's inputs, a row for each record or one for all, of
+  /// which the first columns of `score` count.
+  void add(ConstMatrixView z, std::span<const Input> inputs, MatrixView score, std::span<double> value) const {
     nn::run_rows(
         graph_, weights_, score.rows,
         [&](nn::Workspace& workspace, std::size_t begin, std::size_t lanes) {
           const Block at = workspace.value(z_, lanes);
-          for (std::size_t f = 0; f < at.features; ++f) std::fill_n(at.feature(f), lanes, z[f]);
+          for (std::size_t f = 0; f < at.features; ++f) {
+            for (std::size_t l = 0; l < lanes; ++l) {
+              at(f, l) = static_cast<float>(z(z.rows == 1 ? 0 : begin + l, f));
+            }
+          }
           for (const Input& input : inputs) nn::rows_to_lanes(input.rows, begin, workspace.value(input.value, lanes));
         },
         [&](nn::Workspace& workspace, std::size_t begin, std::size_t lanes) {
@@ -58,8 +62,6 @@ class ValueNetwork {
   AlignedVector<float> weights_;
 };
 
-std::vector<float> floats(std::span<const double> values) { return {values.begin(), values.end()}; }
-
 void clear(MatrixView score, std::span<double> value) {
   for (std::size_t r = 0; r < score.rows; ++r) std::ranges::fill(score.row(r), 0.0);
   std::ranges::fill(value, 0.0);
@@ -81,7 +83,12 @@ class DensityScores {
     network_ = std::make_unique<ValueNetwork>(density_.graph, density_.inputs.z, density_.loss, -1, weights_, source_);
   }
 
-  void evaluate(ConstMatrixView c, std::span<const float> z, MatrixView score, std::span<double> value) const {
+  /// ½ log 2π for each coordinate that is kept, and what turns densities of v into those of x^(t+1).
+  std::vector<double> log_constants(ConstMatrixView c) const {
+    return density_constants(shape_, density_rows(map_, shape_, records_of(c)));
+  }
+
+  void evaluate(ConstMatrixView c, ConstMatrixView z, MatrixView score, std::span<double> value) const {
     clear(score, value);
     const DensityRows rows = density_rows(map_, shape_, records_of(c));
     std::vector<ValueNetwork::Input> inputs;
@@ -109,10 +116,10 @@ class LikelihoodScores final : public RecordScores {
   explicit LikelihoodScores(const model::TrainedModel& trained)
       : LikelihoodScores(model::DensityModel(trained), trained.source) {}
   bool has_value() const override { return true; }
-  void evaluate(ConstMatrixView c, std::span<const double> z, MatrixView score,
-                std::span<double> value) const override {
-    density_.evaluate(c, floats(z), score, value);
+  void evaluate_at(ConstMatrixView c, ConstMatrixView z, MatrixView score, std::span<double> value) const override {
+    density_.evaluate(c, z, score, value);
   }
+  std::vector<double> log_constants(ConstMatrixView c) const override { return density_.log_constants(c); }
 
  private:
   LikelihoodScores(const model::DensityModel& model, const std::string& source)
@@ -126,12 +133,16 @@ class BlurredLikelihoodScores final : public RecordScores {
   explicit BlurredLikelihoodScores(const model::TrainedModel& trained)
       : BlurredLikelihoodScores(model::BlurredModel(trained), trained.source) {}
   bool has_value() const override { return true; }
-  void evaluate(ConstMatrixView c, std::span<const double> z, MatrixView score,
-                std::span<double> value) const override {
-    std::vector<float> inputs(z.size() + model::blur_features);
-    model::blur_inputs(z, 0, inputs);
+  void evaluate_at(ConstMatrixView c, ConstMatrixView z, MatrixView score, std::span<double> value) const override {
+    Matrix inputs(z.rows, z.cols + model::blur_features);
+    std::vector<float> row(inputs.cols());
+    for (std::size_t r = 0; r < z.rows; ++r) {
+      model::blur_inputs(z.row(r), 0, row);
+      std::ranges::copy(row, inputs.row(r).begin());
+    }
     density_.evaluate(c, inputs, score, value);
   }
+  std::vector<double> log_constants(ConstMatrixView c) const override { return density_.log_constants(c); }
 
  private:
   BlurredLikelihoodScores(const model::BlurredModel& model, const std::string& source)
@@ -151,12 +162,11 @@ class RatioScores final : public RecordScores {
     }
   }
   bool has_value() const override { return true; }
-  void evaluate(ConstMatrixView c, std::span<const double> z, MatrixView score,
-                std::span<double> value) const override {
+  void evaluate_at(ConstMatrixView c, ConstMatrixView z, MatrixView score, std::span<double> value) const override {
     clear(score, value);
     const RatioRows rows(model_, records_of(c));
     const ValueNetwork::Input inputs[] = {{inputs_.state, rows.state}, {inputs_.increment, rows.increment}};
-    for (const ValueNetwork& member : members_) member.add(floats(z), inputs, score, value);
+    for (const ValueNetwork& member : members_) member.add(z, inputs, score, value);
   }
 
  private:
@@ -170,9 +180,10 @@ class NoisyScores final : public RecordScores {
  public:
   explicit NoisyScores(const model::TrainedModel& trained) : model_(trained) {}
   bool has_value() const override { return false; }
-  void evaluate(ConstMatrixView c, std::span<const double> z, MatrixView score, std::span<double>) const override {
+  void evaluate_at(ConstMatrixView c, ConstMatrixView z, MatrixView score, std::span<double>) const override {
+    CATENA_ASSERT(z.rows == 1);  // the statistic of a correction is taken at one z
     const double a = model_.schedule.a_min, m = model_.schedule.m(a);
-    std::vector<double> theta_a(z.begin(), z.end());
+    std::vector<double> theta_a(z.row(0).begin(), z.row(0).end());
     for (double& value : theta_a) value *= m;
     scores_of_records(model_, records_of(c), theta_a, a, score);
     const double variance = m * m + model_.schedule.sigma_squared(a);

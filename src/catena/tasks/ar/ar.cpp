@@ -1,8 +1,7 @@
 #include "catena/tasks/ar/ar.h"
 
 #include "catena/core/check.h"
-#include "catena/tasks/exact/normal.h"
-#include "catena/tasks/likelihood.h"
+#include "catena/tasks/exact/regression.h"
 #include "catena/tasks/parts/make.h"
 
 namespace catena::tasks::ar {
@@ -16,45 +15,6 @@ void step(const simulate::StepInput& input, Stream& stream, StateBlock next) {
   }
 }
 
-/// x^(t+1) | x^t, …, x^(t−m+1) ~ N(s θ·w_t, 1) with w_t = (x^t, …, x^(t−m+1)): a linear regression, whose posterior is
-/// conjugate: precision I + s² Σ_t w_t w_tᵀ.
-class Likelihood final : public SeriesLikelihood {
- public:
-  Likelihood(std::size_t order, ConstMatrixView series)
-      : windows_(static_cast<Eigen::Index>(series.rows - order), static_cast<Eigen::Index>(order)),
-        next_(static_cast<Eigen::Index>(series.rows - order)) {
-    for (std::size_t t = 0; t + order < series.rows; ++t) {
-      const auto row = static_cast<Eigen::Index>(t);
-      next_[row] = series(t + order, 0);
-      for (std::size_t j = 0; j < order; ++j) {
-        windows_(row, static_cast<Eigen::Index>(j)) = scale * series(t + order - 1 - j, 0);
-      }
-    }
-  }
-
-  std::size_t parameters() const override { return static_cast<std::size_t>(windows_.cols()); }
-  std::size_t transitions() const override { return static_cast<std::size_t>(next_.size()); }
-
-  void log_transitions(std::span<const double> theta, std::span<const double>, std::span<double> out) const override {
-    const Eigen::Map<const Eigen::VectorXd> coefficients(theta.data(), windows_.cols());
-    for (Eigen::Index t = 0; t < next_.size(); ++t) {
-      const double residual = next_[t] - windows_.row(t).dot(coefficients);
-      out[static_cast<std::size_t>(t)] = -0.5 * residual * residual - exact::log_sqrt_2pi;
-    }
-  }
-
-  std::optional<NormalPosterior> closed_form_posterior() const override {
-    const auto d = windows_.cols();
-    const Eigen::MatrixXd precision = Eigen::MatrixXd::Identity(d, d) + windows_.transpose() * windows_;
-    const Eigen::MatrixXd covariance = precision.llt().solve(Eigen::MatrixXd::Identity(d, d));
-    return NormalPosterior{covariance * (windows_.transpose() * next_), covariance};
-  }
-
- private:
-  Eigen::MatrixXd windows_;  // s w_t
-  Eigen::VectorXd next_;
-};
-
 }  // namespace
 
 std::unique_ptr<SeriesLikelihood> likelihood(const Options& options, ConstMatrixView series) {
@@ -63,7 +23,18 @@ std::unique_ptr<SeriesLikelihood> likelihood(const Options& options, ConstMatrix
               fmt::format("at least {}: {} to start from and one transition", order + 1, order));
   check::equal("ar", "the number of columns of the series", series.cols, std::size_t{1});
   for (std::size_t t = 0; t < series.rows; ++t) check::all_finite("ar", fmt::format("series[{}]", t), series.row(t));
-  return std::make_unique<Likelihood>(order, series);
+  // x^(t+1) | x^t, …, x^(t−m+1) ~ N(s θ·(x^t, …, x^(t−m+1)), 1)
+  const auto transitions = static_cast<Eigen::Index>(series.rows - order);
+  Eigen::MatrixXd windows(transitions, static_cast<Eigen::Index>(order));
+  Eigen::VectorXd next(transitions);
+  for (std::size_t t = 0; t + order < series.rows; ++t) {
+    const auto row = static_cast<Eigen::Index>(t);
+    next[row] = series(t + order, 0);
+    for (std::size_t j = 0; j < order; ++j) {
+      windows(row, static_cast<Eigen::Index>(j)) = scale * series(t + order - 1 - j, 0);
+    }
+  }
+  return exact::regression_likelihood(std::move(windows), std::move(next), 1);
 }
 
 Task make(const Options& options) {
