@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "catena/core/array.h"
+#include "catena/model/joint_range.h"
 #include "catena/simulate/record.h"
 #include "catena/simulate/transitions.h"
 
@@ -66,7 +67,8 @@ class Features {
   /// (check_positive).
   void apply(const simulate::RecordView& record, std::span<float> c) const;
 
-  /// How far outside the training range the record lies, in standard deviations of the worst coordinate; 0 inside.
+  /// How far outside the training range the record lies, in standard deviations: of the worst coordinate or, if that
+  /// is more, of the record as a whole (joint_range.h); 0 inside.
   double excess(const simulate::RecordView& record) const;
 
   /// Throws InputError, whose sentence begins with `function`, if one of these states is seen by its logarithm and not
@@ -79,11 +81,13 @@ class Features {
 
  private:
   std::size_t expected_size() const;
+  Matrix standardised(const simulate::TransitionSet& set) const;
   double raw(std::size_t i, const simulate::RecordView& record) const;
 
   simulate::RecordShape shape_;
   std::vector<Feature> all_;
   std::vector<std::size_t> logarithmic_;
+  JointRange joint_;
   std::vector<Feature> plain_;  // of x^t itself, for the logarithmic states
 };
 
