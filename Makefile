@@ -32,6 +32,7 @@ test: build ## all unit tests: GoogleTest, then pytest
 
 test-slow: build ## the statistical suite, which takes long
 	ctest --test-dir build --label-regex slow --parallel $(JOBS) --output-on-failure --no-tests=ignore
+	$(python) -m pytest -m slow
 
 bench: program ## speed beside the machine's measured peak
 	@build/catena bench

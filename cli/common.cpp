@@ -95,7 +95,7 @@ void print_json(const nlohmann::json& object) {
 
 int exit_code(std::string_view function, Outcome outcome) {
   if (outcome == Outcome::ok) return success;
-  fmt::print(stderr, "{}: {}: {}\n", function, name(outcome), advice(outcome));
+  fmt::print(stderr, "{}: {}: {}\n", function, name(outcome), advice(outcome, function));
   return not_achieved;
 }
 

@@ -9,6 +9,7 @@
 
 #include "catena/core/stopwatch.h"
 #include "catena/sample/draws.h"
+#include "catena/sample/judgement/judge.h"
 #include "catena/sample/posterior.h"
 #include "common.h"
 #include "observation.h"
@@ -38,27 +39,40 @@ int run_sample(const SampleOptions& options) {
   request.settings = options.settings.values(sample_function, model.method);
   request.state = options.state;
   const auto progress = options.common.make_progress();
-  const sample::PosteriorDraws draws =
-      sample::draw_posterior(request, Streams(options.common.seed), options.common.parallel(), *progress);
+  const Streams streams(options.common.seed);
+  sample::PosteriorDraws draws = sample::draw_posterior(request, streams, options.common.parallel(), *progress);
+  sample::judge_draws(request, draws, streams.child("judgement"), options.common.parallel());
   const std::string warning = sample::extrapolation_warning(draws.observed);
   if (!warning.empty() && !options.common.quiet) fmt::print(stderr, "{}: {}\n", sample_function, warning);
 
-  sample::Draws kept = sample::draws_of(request, draws, options.common.seed);
-  kept.record["observation"] = fmt::format("{}", fmt::join(options.observation.files, ", "));
-  sample::write_draws(options.output, kept);
+  const std::string refusal = draws.refusal();
+  std::size_t written = 0;
+  if (refusal.empty()) {
+    sample::Draws kept = sample::draws_of(request, draws, options.common.seed);
+    kept.record["observation"] = fmt::format("{}", fmt::join(options.observation.files, ", "));
+    written = sample::finite_draws(kept);
+    sample::write_draws(options.output, kept);
+  }
 
   if (options.common.json) {
     nlohmann::json report = draws.info;
-    report["output"] = options.output;
-    report["n"] = options.n;
+    report["output"] = refusal.empty() ? nlohmann::json(options.output) : nlohmann::json();
+    report["n"] = written;
     report["warning"] = warning;
     report["seconds"]["all"] = watch.seconds();
     print_json(report);
-  } else if (!options.common.quiet) {
-    fmt::print("{}: {} draws from the posterior of {} transitions by {} in {:.2f} s\n", options.output, options.n,
+  } else if (!options.common.quiet && refusal.empty()) {
+    fmt::print("{}: {} draws from the posterior of {} transitions by {} in {:.2f} s\n", options.output, written,
                draws.info["transitions"].get<std::uint64_t>(), model.method, watch.seconds());
   }
-  return exit_code(sample_function, draws.outcome);
+  // What is wrong is said in quiet mode, too: nobody should read draws as right because a flag was set.
+  if (!refusal.empty()) fmt::print(stderr, "{}: {} is not written: {}\n", sample_function, options.output, refusal);
+  for (const sample::DrawFinding& finding : draws.findings) {
+    fmt::print(stderr, "{}: {}: {}; {}\n", sample_function, name(finding.outcome), finding.sentence,
+               advice(finding.outcome, sample_function));
+  }
+  const bool said = !draws.findings.empty() && draws.findings.front().outcome == draws.outcome;
+  return said ? not_achieved : exit_code(sample_function, draws.outcome);
 }
 
 Run set_up_sample(CLI::App& app) {

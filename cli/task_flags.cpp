@@ -5,6 +5,7 @@
 #include "catena/core/check.h"
 #include "catena/simulate/plugin.h"
 #include "common.h"
+#include "isolated.h"
 
 namespace catena::cli {
 
@@ -52,6 +53,29 @@ void add_plugin(CLI::App& app, TaskFlags& flags, const std::string& instead) {
   app.add_option("--plugin", flags.plugin,
                  fmt::format("a shared library with a simulator (catena_simulator.h), instead of {}", instead))
       ->type_name("FILE");
+  app.add_flag("--isolate", flags.isolate,
+               "run the plug-in in a child process: a crash or an endless loop is one sentence and exit code 2");
+  add_flag(app, flags.batch_seconds, "--batch-seconds", "with --isolate: what one call of the plug-in may take",
+           positive());
+}
+
+/// The plug-in, if asked for in a child process, which is where this then goes on.
+simulate::Model plugin_model(std::string_view function, const TaskFlags& flags) {
+  if (!flags.isolate) return simulate::load_plugin(flags.plugin);
+  const BatchClock& clock = isolate_plugin(function, flags.plugin, flags.batch_seconds);
+  simulate::Model model;
+  clock.time([&] { model = simulate::load_plugin(flags.plugin); });
+  model.simulator.step = [&clock, step = std::move(model.simulator.step)](
+                             const simulate::StepInput& input, Stream& stream, StateBlock next) {
+    clock.time([&] { step(input, stream, next); });
+  };
+  if (model.initial_given_theta) {
+    model.initial_given_theta = [&clock, initial = std::move(model.initial_given_theta)](
+                                    ConstStateBlock theta, Stream& stream, StateBlock window) {
+      clock.time([&] { initial(theta, stream, window); });
+    };
+  }
+  return model;
 }
 
 void add_task_options(CLI::App& app, TaskFlags& flags) {
@@ -80,11 +104,12 @@ tasks::Task chosen_task(std::string_view function, const TaskFlags& flags) {
       throw InputError(fmt::format("{}: TASK and --plugin are given, but only one of them can be", function));
     static_cast<void>(flags.options.values(function, "a plug-in", {}));
     tasks::Task task;
-    static_cast<simulate::Model&>(task) = simulate::load_plugin(flags.plugin);
+    static_cast<simulate::Model&>(task) = plugin_model(function, flags);
     task.name = task.simulator.name;
     task.options = nlohmann::json::object();
     return task;
   }
+  if (flags.isolate) throw InputError(fmt::format("{}: --isolate is given, but only --plugin needs it", function));
   if (flags.task.empty()) throw InputError(fmt::format("{}: TASK is missing; catena tasks lists them", function));
   const tasks::TaskEntry& entry = tasks::registry().at(function, flags.task);
   return entry.make(flags.options.values(function, entry.name, entry.options));

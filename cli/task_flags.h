@@ -41,6 +41,8 @@ class ChoiceFlags {
 struct TaskFlags {
   std::string task;
   std::string plugin;
+  bool isolate = false;       // the plug-in runs in a child process (isolated.h)
+  double batch_seconds = 60;  // that one call of it may take then
   ChoiceFlags options;
 };
 

@@ -25,9 +25,9 @@ void translate(const std::exception_ptr& error, void*) {
   }
 }
 
-std::string advice_for(const std::string& outcome) {
+std::string advice_for(const std::string& outcome, const std::string& function) {
   const std::optional<Outcome> found = outcome_named(outcome);
-  return found ? std::string(advice(*found)) : "";
+  return found ? std::string(advice(*found, function)) : "";
 }
 
 }  // namespace
@@ -40,7 +40,8 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled part of catena. Private: use the package catena.";
   nb::register_exception_translator(python::translate);
   m.def("version", [] { return std::string(version()); });
-  m.def("advice", &python::advice_for, "outcome"_a, "What can be done about an outcome that is not ok.");
+  m.def("advice", &python::advice_for, "outcome"_a, "function"_a,
+        "What can be done about an outcome that is not ok, for who gives it.");
   m.def(
       "child_seed",
       [](std::uint64_t seed, const std::string& name, std::uint64_t index) {

@@ -4,6 +4,7 @@
 #include "catena/compose/series_state.h"
 #include "catena/core/parallel.h"
 #include "catena/sample/draws.h"
+#include "catena/sample/judgement/judge.h"
 #include "catena/sample/posterior.h"
 #include "posterior_request.h"
 
@@ -29,10 +30,15 @@ nb::dict draw(const model::TrainedModel& model, const Models& companions, const 
   request.draws = n;
   request.state = state;
   sample::PosteriorDraws draws;
-  run(show_progress,
-      [&](Progress& progress) { draws = sample::draw_posterior(request, Streams(seed), Parallel(threads), progress); });
+  run(show_progress, [&](Progress& progress) {
+    const Streams streams(seed);
+    const Parallel parallel(threads);
+    draws = sample::draw_posterior(request, streams, parallel, progress);
+    sample::judge_draws(request, draws, streams.child("judgement"), parallel);
+  });
   nb::dict result;
   result["outcome"] = std::string(name(draws.outcome));
+  result["refusal"] = draws.refusal();
   result["warning"] = sample::extrapolation_warning(draws.observed);
   result["info"] = text(draws.info);
   result["record"] = text(sample::draws_record(request, draws, seed));

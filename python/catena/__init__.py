@@ -14,7 +14,7 @@
 from . import priors, proposals, tasks
 from ._core import version as _version
 from .correction import Certificate, CorrectedPosterior
-from .errors import FileError
+from .errors import FileError, SamplingFailure
 from .estimators import FNBE, FNLE, FNRE, FNSE, METHODS, Estimator, load
 from .evaluation import Calibration, calibrate, evaluate, metrics
 from .figures import Figures
@@ -37,6 +37,7 @@ __all__ = [
     "Estimator",
     "Figures",
     "FileError",
+    "SamplingFailure",
     "Posterior",
     "Transitions",
     "__version__",

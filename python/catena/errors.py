@@ -11,3 +11,12 @@ class FileError(OSError, ValueError):
     ...     print("no such model")
     no such model
     """
+
+
+class SamplingFailure(ArithmeticError):
+    """No posterior came out: no draw is finite, or the draws of a second round are worth too few under the true prior.
+
+    >>> import catena
+    >>> issubclass(catena.SamplingFailure, ArithmeticError)
+    True
+    """

@@ -21,6 +21,7 @@ import numpy as np
 from . import _core, _html
 from ._arrays import ArrayLike, as_rows, as_seed, to_json
 from ._settings import Settings, entries
+from .errors import FileError
 from .figures import Figures
 from .posteriors import Posterior
 from .priors import Prior, as_prior
@@ -165,7 +166,7 @@ class Estimator:
     @property
     def _trained(self) -> _core.Model:
         if self._model is None:
-            raise RuntimeError(f"{type(self).__name__} is not trained: call train() first")
+            raise ValueError(f"{type(self).__name__} is not trained: call train() first")
         return self._model
 
     def build_posterior(self, **settings: Any) -> Posterior:
@@ -409,6 +410,8 @@ def load(path: str | os.PathLike[str]) -> Estimator:
     FNLE(trained; parameters drift)
     """
     model = _core.read_model(os.fspath(path))
+    if model.method not in METHODS:
+        raise FileError(f"{os.fspath(path)}: its method is {model.method}, but must be one of {', '.join(METHODS)}")
     estimator = METHODS[model.method](Prior(model.prior))
     estimator._model = model
     estimator.settings = json.loads(_core.worth_naming(model.method, to_json(json.loads(model.describe())["settings"])))

@@ -23,6 +23,7 @@ from ._arrays import ArrayLike, as_array, as_rows, as_seed, draw_count, names_of
 from ._settings import Settings
 from .figures import Figures
 from .priors import Prior
+from .errors import SamplingFailure
 from .tasks import Observation, Task, warn_outcome
 
 if TYPE_CHECKING:
@@ -357,7 +358,16 @@ class Posterior:
             stream.taken_in()
         if found["warning"]:
             warnings.warn(f"posterior.sample: {found['warning']}", stacklevel=3)
-        warn_outcome("posterior.sample", found["outcome"])
+        if found["refusal"]:
+            raise SamplingFailure(
+                f"posterior.sample: {found['refusal']}: {_core.advice(found['outcome'], 'posterior.sample')}"
+            )
+        findings = json.loads(found["info"])["findings"]
+        for one in findings:
+            sentence = f"posterior.sample: {one['outcome']}: {one['sentence']}; {one['advice']}"
+            warnings.warn(sentence, RuntimeWarning, stacklevel=3)
+        if not findings:
+            warn_outcome("posterior.sample", found["outcome"])
         return Draws(
             theta=found["theta"],
             parameters=self.prior.names,
@@ -521,7 +531,7 @@ class Posterior:
 
     def _last(self, function: str) -> Draws:
         if self.draws is None:
-            raise RuntimeError(f"posterior.{function}: there are no draws yet: call posterior.sample() first")
+            raise ValueError(f"posterior.{function}: there are no draws yet: call posterior.sample() first")
         return self.draws
 
     def to_arviz(self) -> arviz.InferenceData:

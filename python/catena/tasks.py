@@ -18,6 +18,7 @@ import numpy as np
 from . import _core, _html
 from ._arrays import ArrayLike, as_array, as_rows, as_seed, split_time, to_json
 from ._settings import Settings, entries
+from .errors import SamplingFailure
 from .priors import Prior
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class Task:
             n, fields.json_of(settings), as_seed(seed, "reference"), threads, show_progress_bars,
         )  # fmt: skip
         if found["outcome"] != "ok":
-            raise RuntimeError(f"reference: {found['outcome']}: {_core.advice(found['outcome'])}")
+            raise SamplingFailure(f"reference: {found['outcome']}: {_core.advice(found['outcome'], 'reference')}")
         return found["theta"]
 
     def __repr__(self) -> str:
@@ -167,4 +168,4 @@ def load_plugin(path: str | os.PathLike[str]) -> Task:
 def warn_outcome(function: str, outcome: str) -> None:
     """A warning with its remedy for a result that is not what it should be."""
     if outcome != "ok":
-        warnings.warn(f"{function}: {outcome}: {_core.advice(outcome)}", RuntimeWarning, stacklevel=3)
+        warnings.warn(f"{function}: {outcome}: {_core.advice(outcome, function)}", RuntimeWarning, stacklevel=3)

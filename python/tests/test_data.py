@@ -173,7 +173,7 @@ def test_misuse_is_one_sentence(two, fnle, series):
         catena.FNLE(two, density="gaussian", bins=3).append_simulations(theta, x, x_next).train(**QUIET)
     with pytest.raises(ValueError, match="preset is paper, but fnbe is no method of it"):
         catena.FNBE(two, preset="paper").append_simulations(theta, x, x_next).train(**QUIET)
-    with pytest.raises(RuntimeError, match="FNSE is not trained"):
+    with pytest.raises(ValueError, match="FNSE is not trained"):
         catena.FNSE(two).build_posterior()
     posterior = fnle.build_posterior()
     with pytest.raises(ValueError, match="x is missing"):

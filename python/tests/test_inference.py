@@ -115,7 +115,7 @@ def test_map_is_near_the_exact_one(fnle, series):
 
 def test_arviz_gets_chains_draws_and_the_series(fnle, series):
     posterior = fnle.build_posterior()
-    with pytest.raises(RuntimeError, match="call posterior.sample"):
+    with pytest.raises(ValueError, match="call posterior.sample"):
         posterior.to_arviz()
     theta = posterior.sample((100,), x=series, **QUIET)
     data = posterior.to_arviz()

@@ -113,7 +113,7 @@ TEST(ExitCode, IsOneWithAdviceForANumericalFailure) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(exit_code("catena train", Outcome::diverged), 1);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "catena train: diverged: " + std::string(advice(Outcome::diverged)) + "\n");
+            "catena train: diverged: " + std::string(advice(Outcome::diverged, "catena train")) + "\n");
 }
 
 }  // namespace catena::cli::common_test

@@ -16,13 +16,19 @@ TEST(Outcome, EveryValueHasANameOfItsOwnAndEveryFailureAdvice) {
     EXPECT_FALSE(name(outcome).empty());
     EXPECT_EQ(outcome_named(name(outcome)), outcome);
     EXPECT_TRUE(names.insert(name(outcome)).second) << name(outcome);
-    EXPECT_EQ(advice(outcome).empty(), outcome == Outcome::ok) << name(outcome);
-    EXPECT_EQ(advice(outcome).find('\n'), std::string_view::npos);
+    EXPECT_EQ(advice(outcome, "sample").empty(), outcome == Outcome::ok) << name(outcome);
+    EXPECT_EQ(advice(outcome, "sample").find('\n'), std::string_view::npos);
   }
-  EXPECT_EQ(count, static_cast<int>(Outcome::not_settled) + 1) << "not_settled is the last value of the enum";
+  EXPECT_EQ(count, static_cast<int>(Outcome::long_for_budget) + 1) << "long_for_budget is the last value of the enum";
   EXPECT_EQ(outcome_named("time limit"), std::nullopt);
   EXPECT_EQ(name(Outcome::ok), "ok");
   EXPECT_EQ(name(Outcome::not_positive_definite), "not_positive_definite");
+}
+
+TEST(Outcome, AdviceIsForWhoAsksForIt) {
+  EXPECT_NE(advice(Outcome::diverged, "catena train").find("learning rate"), std::string_view::npos);
+  EXPECT_EQ(advice(Outcome::diverged, "catena sample").find("learning rate"), std::string_view::npos);
+  EXPECT_EQ(advice(Outcome::time_limit, "reference").find("--resume"), std::string_view::npos);
 }
 
 }  // namespace catena::outcome_test

@@ -55,6 +55,15 @@ TEST(DensityInputs, FindAStateThatIsClippedAtZero) {
   EXPECT_GT(at_zero, 50U);
 }
 
+TEST(DensityInputs, TakeTinyStatesForWhatTheyAre) {
+  auto set = set_of(1000, [](Stream& stream, std::span<double> next) {
+    next[0] = 1e-12 * stream.normal();
+    next[1] = stream.normal();
+  });
+  for (std::size_t r = 0; r < set.size(); ++r) set.x(r, 0) *= 1e-12;
+  EXPECT_EQ(choose_inputs({}, TrainingData(set, {})).integers, "none");
+}
+
 TEST(DensityInputs, DequantiseIntegers) {
   const auto set = set_of(1000, [](Stream& stream, std::span<double> next) {
     next[0] = static_cast<double>(stream.integer(7));

@@ -33,6 +33,9 @@ class Records {
       record.step = path.steps[first - 1];
     }
     x_.insert(x_.end(), x.begin(), x.end());
+    observed_.follows.push_back(last_path_ == &path && last_first_ + shape().block == first);
+    last_path_ = &path;
+    last_first_ = first;
     if (shape().time) time_.push_back(record.time);
     if (shape().step) step_.push_back(record.step);
     c_.resize(at + model_.features.size());
@@ -65,6 +68,8 @@ class Records {
   std::vector<float> c_;
   std::vector<double> x_, time_, step_;
   ObservedSeries observed_;
+  const simulate::Path* last_path_ = nullptr;  // of the record before
+  std::size_t last_first_ = 0;
 };
 
 simulate::KnownSteps known_steps(const model::TrainedModel& model) {
@@ -124,6 +129,7 @@ ObservedSeries thinned(const ObservedSeries& observed, std::size_t records) {
     return to;
   };
   some.c = take(observed.c);
+  some.follows.assign(records, false);
   if (observed.x.rows() == all) some.x = take(observed.x);
   if (observed.time.rows() == all) some.time = take(observed.time);
   if (observed.step.rows() == all) some.step = take(observed.step);

@@ -8,9 +8,10 @@ namespace catena {
 namespace {
 
 /// Listed once, in the order of the enumeration.
-constexpr std::array<std::string_view, 8> words = {
-    "ok", "diverged", "step_limit", "time_limit", "not_positive_definite", "not_mixed", "invalid_share", "not_settled"};
-static_assert(words.size() == static_cast<std::size_t>(Outcome::not_settled) + 1);
+constexpr std::array<std::string_view, 13> words = {
+    "ok",          "diverged",      "step_limit",        "time_limit",       "not_positive_definite", "not_mixed", "invalid_share",
+    "not_settled", "too_few_effective", "outside_training", "outside_prior",  "misfit",                "long_for_budget"};
+static_assert(words.size() == static_cast<std::size_t>(Outcome::long_for_budget) + 1);
 
 }  // namespace
 
@@ -25,16 +26,20 @@ std::optional<Outcome> outcome_named(std::string_view word) {
   return static_cast<Outcome>(found - words.begin());
 }
 
-std::string_view advice(Outcome outcome) {
+std::string_view advice(Outcome outcome, std::string_view function) {
+  const bool training = function.ends_with("train");
   switch (outcome) {
     case Outcome::ok:
       return "";
     case Outcome::diverged:
-      return "values left the finite range: lower the learning rate or take more, smaller steps";
+      return training ? "the loss left the finite range: lower the learning rate, or look for absurd values in the set"
+                      : "values left the finite range: take more, smaller steps or another rule, or simulate with a "
+                        "proposal that covers the series";
     case Outcome::step_limit:
       return "the step limit was reached before the tolerance: raise the limit or the tolerance";
     case Outcome::time_limit:
-      return "the time limit was reached: raise --time-limit, or continue with --resume";
+      return training ? "the time limit was reached: raise the limit, or continue with --resume"
+                      : "the time limit was reached: raise it";
     case Outcome::not_positive_definite:
       return "a covariance was not positive definite even after repair: use more local samples or another rule";
     case Outcome::not_mixed:
@@ -44,6 +49,21 @@ std::string_view advice(Outcome outcome) {
     case Outcome::not_settled:
       return "the corrected posterior reaches to the edge of what was simulated for it: correct it with a larger "
              "budget";
+    case Outcome::too_few_effective:
+      return "the posterior lies where few draws of this round do: use the model of the round before, or simulate a "
+             "new round around a wider posterior";
+    case Outcome::outside_training:
+      return "most of the series lies where the networks were never trained: simulate with a proposal that covers it, "
+             "and train anew";
+    case Outcome::outside_prior:
+      return "the draws lie where the prior has next to nothing: widen the prior if such values are possible, else "
+             "check that the simulator is that of the data and that the networks know these states";
+    case Outcome::misfit:
+      return "the series is not one that the learned simulator makes: check the simulator (its noise, its time step, "
+             "what of its states is observed), then the networks by catena check or posterior.check";
+    case Outcome::long_for_budget:
+      return "the series is too long for what was simulated: simulate more, or correct the posterior by simulation "
+             "(catena correct, posterior.correct)";
   }
   return "";
 }

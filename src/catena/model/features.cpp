@@ -57,8 +57,9 @@ Feature feature_of(std::size_t rows, const Value& value) {
   feature.mean = sum / static_cast<double>(rows);
   for (std::size_t r = 0; r < rows; ++r) squares += (value(r) - feature.mean) * (value(r) - feature.mean);
   const double sd = std::sqrt(squares / static_cast<double>(rows - 1));
-  // A coordinate that never varies says nothing; it is left at its own scale.
-  feature.scale = sd > 0 && std::isfinite(sd) ? sd : 1;
+  // A coordinate that never varies says nothing; it is left at its own scale. Its deviation need not be zero: the mean of
+  // equal numbers is rounded.
+  feature.scale = feature.low < feature.high && sd > 0 && std::isfinite(sd) ? sd : 1;
   return feature;
 }
 
@@ -74,10 +75,23 @@ Features::Features(const simulate::TransitionSet& set, std::vector<std::size_t> 
   for (std::size_t i = 0; i < all_.size(); ++i) {
     all_[i] = feature_of(rows, [&](std::size_t r) { return raw(i, set.record(r)); });
   }
+  joint_ = JointRange(standardised(set));
   if (shape_.initial()) return;
   for (const std::size_t i : logarithmic_) {
     plain_.push_back(feature_of(rows, [&](std::size_t r) { return set.x(r, i); }));
   }
+}
+
+/// Rows for the joint range: all, or evenly chosen ones of a large set.
+Matrix Features::standardised(const simulate::TransitionSet& set) const {
+  constexpr std::size_t most_rows = 20000;
+  const std::size_t rows = std::min(most_rows, set.size());
+  Matrix c(rows, all_.size());
+  for (std::size_t r = 0; r < rows; ++r) {
+    const simulate::RecordView record = set.record(r * set.size() / rows);
+    for (std::size_t i = 0; i < all_.size(); ++i) c(r, i) = (raw(i, record) - all_[i].mean) / all_[i].scale;
+  }
+  return c;
 }
 
 void Features::apply(const simulate::RecordView& record, std::span<float> c) const {
@@ -88,11 +102,13 @@ void Features::apply(const simulate::RecordView& record, std::span<float> c) con
 
 double Features::excess(const simulate::RecordView& record) const {
   double worst = 0;
+  std::vector<double> c(all_.size());
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const double value = raw(i, record);
+    c[i] = (value - all_[i].mean) / all_[i].scale;
     worst = std::max({worst, (all_[i].low - value) / all_[i].scale, (value - all_[i].high) / all_[i].scale});
   }
-  return worst;
+  return std::max(worst, joint_.excess(c));
 }
 
 void Features::check_positive(std::string_view function, const std::vector<std::string>& names,
@@ -140,6 +156,7 @@ nlohmann::json Features::to_json() const {
   if (!shape_.plain()) json["records"] = shape_.to_json();
   put_columns(json, all_);
   if (!periods_.empty()) json["periods"] = periods_;
+  if (joint_.known()) json["joint"] = joint_.to_json();
   if (!logarithmic_.empty()) {
     json["logarithmic"]["of"] = logarithmic_;
     put_columns(json["logarithmic"], plain_);
@@ -170,6 +187,9 @@ Features Features::from_json(const std::string& source, const nlohmann::json& js
   if (!features.periods_.empty() && !features.shape_.time) wrong();
   if (features.all_.size() != features.expected_size()) wrong();
   for (std::size_t i = 0; i < features.all_.size(); ++i) features.all_[i] = feature_at(source, json, i);
+  if (const auto found = json.find("joint"); found != json.end()) {
+    features.joint_ = JointRange::from_json(source, *found, features.all_.size());
+  }
   if (const auto found = json.find("logarithmic"); found != json.end()) {
     if (!found->is_object() || !found->contains("of") || !(*found)["of"].is_array()) wrong();
     for (const auto& state : (*found)["of"]) {

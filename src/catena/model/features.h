@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "catena/core/array.h"
+#include "catena/model/joint_range.h"
 #include "catena/simulate/record.h"
 #include "catena/simulate/transitions.h"
 
@@ -73,7 +74,8 @@ class Features {
   /// (check_positive).
   void apply(const simulate::RecordView& record, std::span<float> c) const;
 
-  /// How far outside the training range the record lies, in standard deviations of the worst coordinate; 0 inside.
+  /// How far outside the training range the record lies, in standard deviations: of the worst coordinate or, if that
+  /// is more, of the record as a whole (joint_range.h); 0 inside.
   double excess(const simulate::RecordView& record) const;
 
   /// Throws InputError, whose sentence begins with `function`, if one of these states is seen by its logarithm and not
@@ -87,12 +89,14 @@ class Features {
  private:
   std::size_t without_periods() const;
   std::size_t expected_size() const { return without_periods() + 2 * periods_.size(); }
+  Matrix standardised(const simulate::TransitionSet& set) const;
   double raw(std::size_t i, const simulate::RecordView& record) const;
 
   simulate::RecordShape shape_;
   std::vector<double> periods_;
   std::vector<Feature> all_;
   std::vector<std::size_t> logarithmic_;
+  JointRange joint_;
   std::vector<Feature> plain_;  // of x^t itself, for the logarithmic states
 };
 

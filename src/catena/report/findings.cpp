@@ -14,9 +14,10 @@ namespace catena::report {
 namespace {
 
 void judge_draws(const DrawSet& posterior, const Summary& summary, FindingList& found) {
-  if (posterior.outcome && *posterior.outcome != Outcome::ok) {
+  for (const std::string& finding : posterior.findings) found.add(Severity::warning, "{}.", finding);
+  if (posterior.findings.empty() && posterior.outcome && *posterior.outcome != Outcome::ok) {
     found.add(Severity::warning, "The sampler reports {}: {}.", catena::name(*posterior.outcome),
-              advice(*posterior.outcome));
+              advice(*posterior.outcome, "sample"));
   }
   if (posterior.dropped > 0) {
     found.add(Severity::warning,
@@ -53,7 +54,7 @@ void judge_chains(const Summary& summary, std::size_t draws, FindingList& found)
   const double ess = std::min(worst_ess->health->bulk_ess, worst_ess->health->tail_ess);
   if (r_hat > largest_r_hat) {
     found.add(Severity::warning, "R-hat is {:.3f} on {}, but should be below 1.01: {}.", r_hat, worst_r_hat->name,
-              advice(Outcome::not_mixed));
+              advice(Outcome::not_mixed, "sample"));
   }
   if (ess < least_ess) {
     found.add(draws < 400 ? Severity::note : Severity::warning,

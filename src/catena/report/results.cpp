@@ -84,11 +84,30 @@ std::optional<Outcome> outcome_of(const files::Attributes& attributes) {
   return outcome_named(found->second.get_ref<const std::string&>());
 }
 
+/// The findings of the draws' own judgement, with their advice; none in files that do not have them.
+std::vector<std::string> findings_of(const files::Attributes& attributes) {
+  const auto info = attributes.find("info");
+  if (info == attributes.end() || !info->second.is_string()) return {};
+  const json parsed = json::parse(info->second.get_ref<const std::string&>(), nullptr, false);
+  const json list = parsed.is_object() ? parsed.value("findings", json::array()) : json::array();
+  std::vector<std::string> sentences;
+  for (const json& one : list.is_array() ? list : json::array()) {
+    if (!one.is_object()) continue;
+    const auto text = [&one](const char* key) {
+      const auto found = one.find(key);
+      return found != one.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    sentences.push_back(fmt::format("{}: {}; {}", text("outcome"), text("sentence"), text("advice")));
+  }
+  return sentences;
+}
+
 DrawSet draw_set(const path& file, sample::Draws draws) {
   DrawSet set;
   set.chains = draws.chains;
   set.health = health_of(draws);
   set.outcome = outcome_of(draws.record);
+  set.findings = findings_of(draws.record);
   std::vector<std::size_t> kept;
   for (std::size_t r = 0; r < draws.values.rows(); ++r) {
     if (std::ranges::all_of(draws.values.row(r), [](double v) { return std::isfinite(v); })) kept.push_back(r);

@@ -28,6 +28,7 @@ struct DrawSet {
   std::size_t dropped = 0;                  ///< draws left out because a value was not finite
   std::vector<sample::ChainHealth> health;  ///< one per parameter; empty if it cannot be told
   std::optional<Outcome> outcome;           ///< how the sampler says that it ended
+  std::vector<std::string> findings = {};   ///< what is wrong with the draws, each with its advice (sample/judgement/)
 };
 
 /// Quantiles of series simulated from the posterior, each [time × state].

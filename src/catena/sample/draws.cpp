@@ -226,6 +226,8 @@ Matrix learned_in(const Group& root, const std::vector<std::string>& parameters)
 
 }  // namespace
 
+std::size_t finite_draws(const Draws& draws) { return finite_rows(draws.values).size(); }
+
 files::Group draws_group(const Draws& draws) {
   const std::vector<std::size_t> rows = finite_rows(draws.values);
   const std::size_t dropped = draws.dropped + draws.values.rows() - rows.size();

@@ -42,6 +42,9 @@ files::Attributes draws_record(const PosteriorRequest& request, const PosteriorD
 /// The draws of a request, ready to be written.
 Draws draws_of(const PosteriorRequest& request, PosteriorDraws draws, std::uint64_t seed);
 
+/// How many of them are finite.
+std::size_t finite_draws(const Draws& draws);
+
 /// Draws that are not finite are no draws: they are left out, and counted in the attribute `dropped_draws`. Throws
 /// InputError if none is left.
 files::Group draws_group(const Draws& draws);

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
 #include "catena/core/check.h"
 #include "catena/model/preset.h"
 #include "catena/sample/fnle_posterior.h"
@@ -50,8 +54,14 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
   }
   if (around) {
     RestoredDraws restored = restore_prior(*around, draws.z, asked.draws, streams.stream("prior"));
-    draws.info["prior_restored"] = {{"draws", draws.z.rows()}, {"ess", restored.ess}};
-    if (restored.ess == 0 && draws.outcome == Outcome::ok) draws.outcome = Outcome::diverged;
+    const double least = least_restored * static_cast<double>(draws.z.rows());
+    draws.info["prior_restored"] = {{"draws", draws.z.rows()}, {"ess", restored.ess}, {"least", least}};
+    if (restored.ess < least) {
+      draws.findings.push_back({Outcome::too_few_effective,
+                                fmt::format("{} draws under the prior of this round are worth {:.0f} under the true "
+                                            "one, but must be worth {:.0f}",
+                                            draws.z.rows(), restored.ess, least)});
+    }
     draws.z = std::move(restored.z);
     draws.chains = 1;
   }
@@ -61,8 +71,30 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
   if (asked.settings.contains("preset")) draws.info["preset"] = asked.settings["preset"];
   draws.info["outside_training_range"] = draws.observed.all_outside();
   draws.info["worst_excess"] = draws.observed.worst_excess;
-  draws.info["outcome"] = name(draws.outcome);
+  draws.add_findings({});
   return draws;
+}
+
+void PosteriorDraws::add_findings(std::vector<DrawFinding> more) {
+  std::ranges::move(more, std::back_inserter(findings));
+  info["findings"] = nlohmann::json::array();
+  for (const DrawFinding& finding : findings) {
+    info["findings"].push_back({{"outcome", name(finding.outcome)},
+                                {"sentence", finding.sentence},
+                                {"advice", advice(finding.outcome, "sample")}});
+  }
+  if (outcome == Outcome::ok && !findings.empty()) outcome = findings.front().outcome;
+  info["outcome"] = name(outcome);
+}
+
+std::string PosteriorDraws::refusal() const {
+  for (const DrawFinding& finding : findings) {
+    if (finding.outcome == Outcome::too_few_effective) return finding.sentence;
+  }
+  for (std::size_t r = 0; r < theta.rows(); ++r) {
+    if (std::ranges::all_of(theta.row(r), [](double value) { return std::isfinite(value); })) return "";
+  }
+  return fmt::format("none of {} draws is finite", theta.rows());
 }
 
 compose::ObservedSeries observed_series(std::string_view function, const PosteriorRequest& request) {

@@ -35,12 +35,23 @@ struct PosteriorRequest {
 /// What the request's models see of its series. Throws InputError, whose sentence begins with `function`.
 compose::ObservedSeries observed_series(std::string_view function, const PosteriorRequest& request);
 
+/// Something that is wrong with draws although their sampler did well, and what it is in numbers.
+struct DrawFinding {
+  Outcome outcome;
+  std::string sentence;
+};
 struct PosteriorDraws {
-  Outcome outcome = Outcome::ok;
+  Outcome outcome = Outcome::ok;  // the sampler's, or else that of the first finding
+  std::vector<DrawFinding> findings = {};
   Matrix z, theta;  // one draw a row, in the true prior's z-space; NaN where the sampler diverged
   std::size_t chains = 1;
   compose::ObservedSeries observed;
   nlohmann::json info;  // evaluations, settings, seconds of each phase, transitions outside the training range, …
+
+  /// Adds findings, also to `info`, with the outcome of the first if the sampler's own is ok.
+  void add_findings(std::vector<DrawFinding> more);
+  /// Why these are no draws of the posterior at all, in a clause; empty if they are.
+  std::string refusal() const;
 };
 
 /// The most probable θ: the maximiser of the posterior's density *in θ-space*. Densities of θ and of z differ by the

@@ -11,6 +11,9 @@ namespace catena::sample {
 
 inline constexpr std::size_t draws_for_one = 2;  // that are to be made for each one that is kept
 
+/// Effective draws below this share of all are refused: a hundred of two thousand.
+inline constexpr double least_restored = 0.05;
+
 struct RestoredDraws {
   Matrix z;        // in the z-space of the true prior, one draw a row
   double ess = 0;  // (Σ w)²/Σ w² of the weights w = N(z; 0, I)/q(z); 0: no draw was finite, all of z is NaN

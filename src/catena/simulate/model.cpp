@@ -85,6 +85,12 @@ std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, s
   const std::size_t n = simulator.states(), d = simulator.parameters(), lanes = theta.rows, m = simulator.order;
   CATENA_ASSERT(theta.cols == d);
   check::that(model.has_initial_state(), "simulate", "the model's initial state", "missing", "given");
+  constexpr std::size_t longest = 10'000'000, most_values = std::size_t{1} << 27;  // a gigabyte
+  check::that(transitions <= longest, "simulate", "the number of transitions of a series", transitions,
+              fmt::format("at most {}", longest));
+  check::that(transitions + m <= most_values / (n * std::max<std::size_t>(1, lanes)), "simulate",
+              "the number of transitions of a series", transitions,
+              fmt::format("fewer for {} series of {} states, which would take more than a gigabyte", lanes, n));
   StateLanes parameters(d, lanes), window(simulator.window(), lanes), next(n, lanes);
   std::vector<Matrix> series(lanes, Matrix(transitions + m, n));
   const auto store = [&](std::size_t row, ConstStateBlock state) {

@@ -58,7 +58,10 @@ model::DensityInputSettings choose_inputs(const model::DensityInputSettings& set
     // Positive states may be of any size: what single precision calls one value need not be one.
     const bool exact = std::ranges::find(positive, i % features.states()) != positive.end();
     std::vector<double> next = exact ? data.next_values(i) : rounded_values(features, examples, i);
-    if (std::ranges::all_of(next, [](double x) { return std::abs(x - std::round(x)) < integer_rounding; })) {
+    const auto [least, most] = std::ranges::minmax(next);
+    // States of size 10⁻¹² all lie near the whole number 0: there must be two of them.
+    if (most - least > 0.5 &&
+        std::ranges::all_of(next, [](double x) { return std::abs(x - std::round(x)) < integer_rounding; })) {
       integers.push_back(names[i]);
       continue;
     }

@@ -73,6 +73,7 @@ model::TrainedModel empty_model(std::string_view method, const MethodContext& co
   model.state_names = context.data.state_names();
   model.features = context.data.features();
   model.provenance = context.data.provenance();
+  model.notes["records"] = context.data.size();
   return model;
 }
 

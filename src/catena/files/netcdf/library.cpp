@@ -110,7 +110,9 @@ std::mutex& library_lock() {
 }
 
 std::uint64_t plausible_bytes(std::uint64_t file_bytes, const ReadLimits& limits) {
-  constexpr std::uint64_t deflate_ratio = 1032, unwritten = std::uint64_t{64} << 20;
+  // Deflate packs equal bytes 1,032 to 1, but no file consists of them: 64 to 1 is beyond any data, and small files of
+  // values that were never written have the rest.
+  constexpr std::uint64_t deflate_ratio = 64, unwritten = std::uint64_t{64} << 20;
   const std::uint64_t bound = file_bytes > limits.max_bytes ? limits.max_bytes : file_bytes * deflate_ratio + unwritten;
   return std::min(bound, limits.max_bytes);
 }

@@ -59,7 +59,7 @@ void write_netcdf(const std::filesystem::path& path, const Group& root);
 
 /// Reads netCDF-4 and the classic formats. Integers of every width become 64-bit ones, characters become texts along
 /// the last dimension. A small file may claim terabytes (compressed, or never written): refused beyond
-/// min(max_bytes, 1032 × file size + 64 MiB), where 1032 is the largest ratio that deflate can reach.
+/// min(max_bytes, 64 × file size + 64 MiB), where 64 is beyond the ratio that deflate reaches on any data.
 Group read_netcdf(const std::filesystem::path& path, const ReadLimits& limits = {});
 
 }  // namespace catena::files

@@ -63,8 +63,8 @@ struct McmcSettings {
     visit(c.most_evaluations, "most_evaluations",
           "densities of all chains together after which it ends, mixed or not; 0: no limit", at_least(0));
     visit(c.largest_r_hat, "largest_r_hat", "largest rank-normalised split R-hat of chains that agree", at_least(1.0));
-    visit(c.ess_per_draw, "ess_per_draw", "effective draws wanted for each draw returned", not_negative());
-    visit(c.least_ess, "least_ess", "least bulk and tail effective sample size", not_negative());
+    visit(c.ess_per_draw, "ess_per_draw", "effective draws wanted for each draw returned", between(0.0, 1000.0));
+    visit(c.least_ess, "least_ess", "least bulk and tail effective sample size", between(0.0, 1e7));
     visit(c.dense, "dense", "learn correlations too, not only scales", anything());
   }
 };

@@ -1,0 +1,219 @@
+"""Hostile situations: a simulator, a series, and the exact posterior where it is known.
+
+`test_hostile.py` runs them and compares what catena says with the table of docs/guide/hostile-data.md, row by row.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import catena
+import numpy as np
+
+BUDGET = 3000
+QUICK = {"FNLE": {"density": "gaussian", "decay": 0.1}, "FNRE": {"decay": 0.1, "ensemble": 1}}
+STEPS = {"FNLE": 800, "FNRE": 800}
+
+
+@dataclass
+class Situation:
+    """`series(rng)` is given to a model of `step`; `exact`, if known, are the true posterior's mean and deviation."""
+
+    step: Callable[..., np.ndarray]
+    series: Callable[[np.random.Generator], np.ndarray]
+    exact: Callable[[np.ndarray], tuple[float, float]] | None = None
+    prior: Any = field(default_factory=lambda: catena.priors.Independent({"drift": catena.priors.Normal(0, 1)}))
+    proposal: Any = field(default_factory=lambda: catena.proposals.Box(-4, 4))
+    method: str = "FNLE"
+    budget: int = BUDGET
+    model: str = ""  # situations of one name share a trained model
+
+
+def walk(theta, x, rng):
+    return x + theta + 0.5 * rng.standard_normal(x.shape)
+
+
+def series_of(step, theta, start, length):
+    """A maker of series of a simulator."""
+
+    def make(rng):
+        rows = [np.atleast_1d(np.asarray(start, float))]
+        for _ in range(length):
+            rows.append(step(np.atleast_2d(theta), rows[-1][None, :], rng)[0])
+        return np.array(rows)
+
+    return make
+
+
+def walk_posterior(sd=0.5, scale=1.0):
+    """Of the drift, times scale, of a walk with noise of that deviation, under N(0, 1)."""
+
+    def exact(series):
+        increments = np.diff(series[:, 0]) / scale
+        precision = 1 + len(increments) / sd**2
+        return increments.sum() / sd**2 / precision, precision**-0.5
+
+    return exact
+
+
+def scaled(size):
+    return lambda theta, x, rng: x + size * (theta + 0.5 * rng.standard_normal(x.shape))
+
+
+def with_constant(theta, x, rng):
+    return np.concatenate([walk(theta, x[:, :1], rng), x[:, 1:]], axis=1)
+
+
+def counts(theta, x, rng):
+    return np.floor(rng.poisson(np.exp(1 + 0.5 * theta), x.shape)).astype(float)
+
+
+def heavy(theta, x, rng):
+    return 0.5 * x + theta + 0.5 * rng.standard_t(3, x.shape)
+
+
+def growing(theta, x, rng):
+    return x * np.exp(0.1 * theta + 0.1 * rng.standard_normal(x.shape))
+
+
+def without_influence(theta, x, rng):
+    return 0.5 * x + theta[:, :1] + 0.5 * rng.standard_normal(x.shape)
+
+
+def still(theta, x, rng):
+    return 0.5 * x + theta + 1e-3 * rng.standard_normal(x.shape)
+
+
+def pulled(theta, x, rng):
+    return 0.5 * x + theta + 0.5 * rng.standard_normal(x.shape)
+
+
+def pulled_posterior(series):
+    rest = series[1:, 0] - 0.5 * series[:-1, 0]
+    precision = 1 + len(rest) / 0.25
+    return rest.sum() / 0.25 / precision, precision**-0.5
+
+
+def on_grid(log_step):
+    """The posterior's mean and deviation under N(0, 1), by a sum over a fine grid."""
+
+    def exact(series):
+        theta = np.linspace(-2, 2, 80_001)[:, None]
+        x, following = series[:-1, 0], series[1:, 0]
+        log_density = sum(log_step(theta[:, 0], a, b) for a, b in zip(x, following, strict=True)) - theta[:, 0] ** 2 / 2
+        weight = np.exp(log_density - log_density.max())
+        weight /= weight.sum()
+        mean = (weight * theta[:, 0]).sum()
+        return mean, ((weight * (theta[:, 0] - mean) ** 2).sum()) ** 0.5
+
+    return exact
+
+
+def log_poisson(theta, x, following):
+    return following * (1 + 0.5 * theta) - np.exp(1 + 0.5 * theta)
+
+
+def log_heavy(theta, x, following):
+    return -2 * np.log1p(((following - 0.5 * x - theta) / 0.5) ** 2 / 3)
+
+
+def log_still(theta, x, following):
+    return -(((following - 0.5 * x - theta) / 1e-3) ** 2) / 2
+
+
+NORMAL = catena.priors.Normal(0, 1)
+TWO = catena.priors.Independent({"drift": NORMAL, "idle": NORMAL})
+
+
+def noise(sd):
+    return lambda theta, x, rng: 0.5 * x + theta + sd * rng.standard_normal(x.shape)
+
+
+def changing(rng):
+    first = series_of(pulled, 1.0, 0.0, 40)(rng)
+    return np.concatenate([first, series_of(pulled, -1.0, first[-1], 40)(rng)[1:]])
+
+
+def observed_with_noise(rng):
+    series = series_of(pulled, 0.4, 0.0, 100)(rng)
+    return series + 0.8 * rng.standard_normal(series.shape)
+
+
+def cauchy(theta, x, rng):
+    return 0.5 * x + theta + 0.5 * rng.standard_cauchy(x.shape)
+
+
+ALL: dict[str, Situation] = {
+    "a series of the model itself": Situation(pulled, series_of(pulled, 0.4, 0.0, 60), pulled_posterior, model="pulled"),
+    "the same, by ratios": Situation(pulled, series_of(pulled, 0.4, 0.0, 60), pulled_posterior, method="FNRE", model="ratio"),
+    "three times the noise": Situation(pulled, series_of(noise(1.5), 0.4, 0.0, 60), model="pulled"),
+    "a tenth of the noise": Situation(pulled, series_of(noise(0.05), 0.4, 0.0, 60), model="pulled"),
+    "signs that alternate": Situation(pulled, lambda rng: ((-1.0) ** np.arange(60))[:, None], model="pulled"),
+    "signs that alternate, by ratios": Situation(
+        pulled, lambda rng: ((-1.0) ** np.arange(60))[:, None], method="FNRE", model="ratio"
+    ),
+    "a constant series": Situation(pulled, lambda rng: np.zeros((60, 1)), model="pulled"),
+    "a drift that changes its sign half-way": Situation(pulled, changing, model="pulled"),
+    "a drift that changes its sign half-way, by ratios": Situation(pulled, changing, method="FNRE", model="ratio"),
+    "states observed with noise": Situation(pulled, observed_with_noise, model="pulled"),
+    "Cauchy noise in the data alone": Situation(pulled, series_of(cauchy, 0.4, 0.0, 60), model="pulled"),
+    "a series that starts far away": Situation(walk, lambda rng: 50 + series_of(walk, 0.2, 0.0, 30)(rng), model="walk"),
+    "a parameter far out in its prior": Situation(pulled, series_of(pulled, 9.0, 18.0, 60), model="pulled"),
+    "steps that no state of this size makes": Situation(
+        growing, lambda rng: 1 + (np.arange(40) % 2)[:, None] * 1.5, proposal=catena.proposals.Box(0.5, 40), model="growing"
+    ),
+    "a series longer than the budget": Situation(pulled, series_of(pulled, 0.4, 0.0, 4000), pulled_posterior, model="pulled"),
+    "200 simulated transitions": Situation(pulled, series_of(pulled, 0.4, 0.0, 100), pulled_posterior, budget=200, model="few"),
+    "a parameter without influence": Situation(
+        without_influence, series_of(without_influence, [0.4, 0.0], 0.0, 60), pulled_posterior, prior=TWO, model="idle"
+    ),
+    "states of size 1e-12": Situation(
+        scaled(1e-12), lambda rng: 1e-12 * series_of(walk, 0.3, -2.0, 12)(rng), walk_posterior(scale=1e-12),
+        proposal=catena.proposals.Box(-4e-12, 4e-12), model="tiny",
+    ),
+    "states of size 1e12": Situation(
+        scaled(1e12), lambda rng: 1e12 * series_of(walk, 0.3, -2.0, 12)(rng), walk_posterior(scale=1e12),
+        proposal=catena.proposals.Box(-4e12, 4e12), model="huge",
+    ),
+    "a coordinate that never changes": Situation(
+        with_constant, series_of(with_constant, 0.3, [-2.0, 5.1], 12), walk_posterior(),
+        proposal=catena.proposals.Box([-4, 4.1], [4, 6.1]), model="constant",
+    ),
+    "a coordinate that never changes, by ratios": Situation(
+        with_constant, series_of(with_constant, 0.3, [-2.0, 5.1], 12), walk_posterior(),
+        proposal=catena.proposals.Box([-4, 4.1], [4, 6.1]), method="FNRE", model="constant",
+    ),
+    "counts": Situation(counts, series_of(counts, 0.4, 3.0, 60), on_grid(log_poisson), proposal=catena.proposals.Box(0, 20), model="counts"),
+    "heavy tails learned as a Gaussian": Situation(heavy, series_of(heavy, 0.4, 0.0, 60), on_grid(log_heavy), proposal=catena.proposals.Box(-8, 8), model="heavy"),
+    "next to no noise": Situation(still, series_of(still, 0.4, 0.0, 60), on_grid(log_still), model="still"),
+}  # fmt: skip
+
+
+class Models:
+    """Trained models, each made once."""
+
+    def __init__(self):
+        self.made = {}
+
+    def of(self, one: Situation):
+        key = (one.model, one.method, one.budget)
+        if key not in self.made:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                data = catena.simulate(one.step, one.prior, proposal=one.proposal, budget=one.budget, seed=1, show_progress_bars=False)
+                estimator = getattr(catena, one.method)(one.prior, **QUICK[one.method]).append_simulations(data)
+                self.made[key] = estimator.train(seed=1, steps=STEPS[one.method], show_progress_bars=False).build_posterior()
+        return self.made[key]
+
+
+def verdict(models: Models, one: Situation):
+    """What catena says, the first parameter's draws, and the exact mean and deviation (None where they are not known)."""
+    series = one.series(np.random.default_rng(7))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        posterior = models.of(one)
+        theta = posterior.sample((400,), x=series, seed=1, show_progress_bars=False)
+    return posterior.draws.info["outcome"], theta[:, 0], one.exact(series) if one.exact else None

@@ -1,0 +1,29 @@
+/// Is a posterior to be believed whose sampler did well? After every `sample` of the command line and of Python, in this
+/// order:
+///
+/// - outside_training: most transitions lie where the networks have never been (model/joint_range.h);
+/// - outside_prior: the mean of a parameter's draws lies more than four prior standard deviations out, where one
+///   parameter in 16,000 is, or the draws spread wider than the prior itself;
+/// - misfit: the series is not one that the learned model makes (residual_tests.h). On series that it makes, with a
+///   right posterior, at most one in a hundred is called so: each of three draws of the posterior gives a p-value that
+///   is uniform then, and P(median of three ≤ α/2) ≤ α for any dependence;
+/// - long_for_budget: the shift to be expected is more than half a posterior standard deviation,
+///
+///       √(p T/N) > ½,   p = 1 + d/4,
+///
+///   with N training transitions: what a regression on N transitions leaves over T (docs/theory/correction.md).
+#pragma once
+
+#include <vector>
+
+#include "catena/sample/posterior.h"
+
+namespace catena::sample {
+
+inline constexpr double misfit_false_alarms = 0.01;
+
+/// Adds to the draws of a request what is wrong with them, and what was measured to `draws.info`.
+void judge_draws(const PosteriorRequest& request, PosteriorDraws& draws, const Streams& streams,
+                 const Parallel& parallel);
+
+}  // namespace catena::sample

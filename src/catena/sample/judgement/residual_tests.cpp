@@ -1,0 +1,183 @@
+#include "catena/sample/judgement/residual_tests.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <span>
+
+#include "catena/prior/special.h"
+
+namespace catena::sample {
+namespace {
+
+// Tolerances, in the units of each statistic; measured as what networks of 10,000 transitions leave on series of 1,000
+// that their task made (tests/slow/misfit_test.cpp).
+constexpr double mean_tolerance = 0.2, scale_tolerance = 0.2, shape_tolerance = 0.07, product_tolerance = 0.1,
+                 half_tolerance = 0.3, score_tolerance = 0.3, curvature_tolerance = 1.0;
+
+/// The smallest of several p-values.
+class Smallest {
+ public:
+  void add(double p, std::string what) {
+    ++count_;
+    if (!(p < smallest_)) return;
+    smallest_ = p;
+    what_ = std::move(what);
+  }
+  /// |value| beyond a tolerance, in standard errors: two-sided.
+  void add_normal(double value, double tolerance, double error, std::string what) {
+    const double beyond = std::max(0.0, std::abs(value) - tolerance) / error;
+    add(2 * prior::normal_tails(beyond).upper, std::move(what));
+  }
+  ResidualTest result() const { return {std::min(1.0, smallest_ * static_cast<double>(count_)), what_}; }
+
+ private:
+  double smallest_ = 2;
+  std::size_t count_ = 0;
+  std::string what_;
+};
+
+/// P(√T D > λ) by Kolmogorov's series, with Stephens' correction for small T.
+double kolmogorov_p(double distance, double count) {
+  const double root = std::sqrt(count), lambda = (root + 0.12 + 0.11 / root) * distance;
+  if (lambda < 0.3) return 1;
+  double sum = 0;
+  for (int k = 1; k <= 20; ++k) sum += (k % 2 == 1 ? 2 : -2) * std::exp(-2.0 * k * k * lambda * lambda);
+  return std::clamp(sum, 0.0, 1.0);
+}
+
+double distance_from_uniform(std::vector<double> u) {
+  std::ranges::sort(u);
+  double distance = 0;
+  const auto n = static_cast<double>(u.size());
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    const auto at = static_cast<double>(i);
+    distance = std::max({distance, u[i] - at / n, (at + 1) / n - u[i]});
+  }
+  return distance;
+}
+
+struct Sums {
+  double mean = 0, halves = 0, product = 0;  // mean, difference of the halves' means, mean product of neighbours
+  std::size_t pairs = 0;
+};
+
+Sums sums_of(std::span<const double> values, const std::vector<bool>& follows) {
+  Sums sums;
+  const std::size_t count = values.size(), half = count / 2;
+  double first = 0, second = 0;
+  for (std::size_t t = 0; t < count; ++t) {
+    (t < half ? first : second) += values[t];
+    if (t == 0 || !follows[t]) continue;
+    sums.product += values[t - 1] * values[t];
+    ++sums.pairs;
+  }
+  sums.mean = (first + second) / static_cast<double>(count);
+  sums.halves = first / static_cast<double>(half) - second / static_cast<double>(count - half);
+  if (sums.pairs > 0) sums.product /= static_cast<double>(sums.pairs);
+  return sums;
+}
+
+double square_sum(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value * value;
+  return sum;
+}
+
+}  // namespace
+
+ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const std::vector<std::string>& names) {
+  const std::size_t count = u.rows();
+  if (count < fewest_residuals) return {};
+  const auto n = static_cast<double>(count);
+  Smallest smallest;
+  for (std::size_t i = 0; i < u.cols(); ++i) {
+    std::vector<double> ranks(count), r(count), size(count);
+    // |r| has the mean √(2/π) and the variance 1 − 2/π.
+    const double centre = std::sqrt(2 / std::numbers::pi), width = std::sqrt(1 - 2 / std::numbers::pi);
+    for (std::size_t t = 0; t < count; ++t) {
+      ranks[t] = u(t, i);
+      r[t] = prior::normal_from_tails({ranks[t], 1 - ranks[t]});
+      size[t] = (std::abs(r[t]) - centre) / width;
+    }
+    const Sums plain = sums_of(r, follows), sizes = sums_of(size, follows);
+    const double scale = square_sum(r) / n;
+    smallest.add_normal(plain.mean, mean_tolerance, 1 / std::sqrt(n),
+                        fmt::format("{} lies {} of what the model foresees one step ahead, on average", names[i],
+                                    plain.mean > 0 ? "above the middle" : "below the middle"));
+    // Σ r²/T to a third is nearly normal (Wilson and Hilferty).
+    const double cube = std::cbrt(scale) - (1 - 2 / (9 * n)), cube_error = std::sqrt(2 / (9 * n));
+    smallest.add_normal(
+        cube, scale_tolerance, cube_error,
+        fmt::format("{} varies {} from step to step than the model says", names[i], scale > 1 ? "more" : "less"));
+    const double distance = distance_from_uniform(ranks);
+    smallest.add(kolmogorov_p(std::max(0.0, distance - shape_tolerance), n),
+                 fmt::format("the steps of {} are spread otherwise than the model says", names[i]));
+    smallest.add_normal(plain.halves, half_tolerance, 2 / std::sqrt(n),
+                        fmt::format("the model fits one half of the series and not the other, in {}", names[i]));
+    if (plain.pairs < fewest_residuals) continue;
+    const double pair_error = 1 / std::sqrt(static_cast<double>(plain.pairs));
+    smallest.add_normal(plain.product, product_tolerance, pair_error,
+                        fmt::format("residuals of {} that follow each other are {}", names[i],
+                                    plain.product > 0 ? "alike" : "opposed"));
+    // The products of χ-like values have heavier tails than normal ones: their fourth moment is counted in.
+    smallest.add_normal(sizes.product, product_tolerance, 1.5 * pair_error,
+                        fmt::format("calm and wild stretches of {} follow each other", names[i]));
+  }
+  return smallest.result();
+}
+
+ResidualTest test_scores(const Matrix& g, const Matrix& h, const std::vector<bool>& follows,
+                         const std::vector<std::string>& names) {
+  const std::size_t count = g.rows(), d = g.cols();
+  if (count < fewest_residuals) return {};
+  const auto rows = static_cast<Eigen::Index>(count), columns = static_cast<Eigen::Index>(d);
+  Eigen::MatrixXd all(rows, columns);
+  for (std::size_t t = 0; t < count; ++t) {
+    for (std::size_t i = 0; i < d; ++i) all(static_cast<Eigen::Index>(t), static_cast<Eigen::Index>(i)) = g(t, i);
+  }
+  if (!all.allFinite()) return {0, "the learned score of some transitions is not finite"};
+  Smallest smallest;
+  const auto n = static_cast<double>(count);
+  for (Eigen::Index i = 0; i < columns; ++i) {
+    const std::string& name = names[static_cast<std::size_t>(i)];
+    const double square = all.col(i).squaredNorm();
+    if (!(square > 0)) continue;
+    std::vector<double> y(count), products, surplus;
+    for (std::size_t t = 0; t < count; ++t) {
+      y[t] = all(static_cast<Eigen::Index>(t), i) * std::sqrt(n / square);
+      if (t > 0 && follows[t]) products.push_back(y[t - 1] * y[t]);
+    }
+    const Sums sums = sums_of(y, follows);
+    smallest.add_normal(sums.mean, score_tolerance, 1 / std::sqrt(n),
+                        fmt::format("what transitions say about {} does not add up to the posterior", name));
+    smallest.add_normal(sums.halves, 2 * score_tolerance, 2 / std::sqrt(n),
+                        fmt::format("the two halves of the series contradict each other about {}", name));
+    if (products.size() >= fewest_residuals) {
+      const double error = std::sqrt(square_sum(products)) / static_cast<double>(products.size());
+      smallest.add_normal(
+          sums.product, product_tolerance, std::max(error, 1 / std::sqrt(static_cast<double>(products.size()))),
+          fmt::format("what transitions that follow each other say about {} is {}", name,
+                      sums.product > 0 ? "alike" : "opposed"));
+    }
+    double surplus_sum = 0, information = 0;
+    for (std::size_t t = 0; t < count; ++t) {
+      const double g_squared = g(t, static_cast<std::size_t>(i)) * g(t, static_cast<std::size_t>(i));
+      surplus.push_back(g_squared - h(t, static_cast<std::size_t>(i)));
+      surplus_sum += surplus.back();
+      information += std::max(0.0, h(t, static_cast<std::size_t>(i)));
+    }
+    const double spread = std::sqrt(square_sum(surplus)), scale = std::min(square, information);
+    if (!(spread > 0) || !std::isfinite(spread)) continue;
+    smallest.add_normal(surplus_sum, curvature_tolerance * scale, spread,
+                        fmt::format("transitions say {} about {} than the learned model expects of them",
+                                    surplus_sum > 0 ? "more different things" : "more uniform things", name));
+  }
+  return smallest.result();
+}
+
+}  // namespace catena::sample
