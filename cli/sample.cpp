@@ -44,6 +44,7 @@ int run_sample(const SampleOptions& options) {
   if (!warning.empty() && !options.common.quiet) fmt::print(stderr, "{}: {}\n", sample_function, warning);
 
   sample::Draws kept = sample::draws_of(request, draws, options.common.seed);
+  sample::add_companion_groups(kept, request, Streams(options.common.seed), options.common.parallel());
   kept.record["observation"] = fmt::format("{}", fmt::join(options.observation.files, ", "));
   sample::write_draws(options.output, kept);
 
