@@ -6,7 +6,7 @@ python = .venv/bin/python
 cmake_build = cmake --build $(1) --parallel $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-clang build program demo test test-slow bench dev asan tsan tidy docs images format format-check clean
+.PHONY: help setup setup-clang build program demo test test-slow wheel test-wheel bench dev asan tsan tidy docs images format format-check clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -33,6 +33,13 @@ test: build ## all unit tests: GoogleTest, then pytest
 test-slow: build ## the statistical suite, which takes long
 	ctest --test-dir build --label-regex slow --parallel $(JOBS) --output-on-failure --no-tests=ignore
 	$(python) -m pytest -m slow
+
+wheel: build ## a wheel with everything inside, build/wheel/*.whl, that installs without a compiler
+	@tools/setup wheel
+	@$(python) tools/wheel build build/wheel
+
+test-wheel: wheel ## install the wheel where the libraries are hidden, and run the README's example
+	@tools/test-wheel
 
 bench: program ## speed beside the machine's measured peak
 	@build/catena bench

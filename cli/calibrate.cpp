@@ -7,10 +7,13 @@
 
 #include <memory>
 
+#include "catena/core/check.h"
 #include "catena/core/stopwatch.h"
 #include "catena/core/version.h"
 #include "catena/sample/posterior.h"
+#include "catena/simulate/dates.h"
 #include "common.h"
+#include "observation.h"
 #include "sampler_flags.h"
 #include "task_flags.h"
 #include "verb.h"
@@ -26,6 +29,8 @@ struct CalibrateOptions {
   TaskFlags task;
   SamplerFlags settings;
   std::string model, output;
+  std::vector<std::string> observation;
+  simulate::PathSettings paths;
   int transitions = 10, series = 200, draws = 100, correct = 0;
 };
 
@@ -47,6 +52,25 @@ void print(const nlohmann::json& summary, const std::string& output, double seco
   }
 }
 
+/// Series of --transitions, or with the times and gaps of the one that --observation names.
+evaluate::KnownSeries known_series(const CalibrateOptions& options, const tasks::Task& task,
+                                   const model::TrainedModel& model, const Streams& streams) {
+  const auto count = static_cast<std::size_t>(options.series);
+  if (options.observation.empty()) {
+    return evaluate::known_series(calibrate_function, task, count, static_cast<std::size_t>(options.transitions),
+                                  streams);
+  }
+  std::vector<files::Series> given = read_observations(calibrate_function, options.observation, model.state_names);
+  check::equal(calibrate_function, "the number of series of --observation", given.size(), std::size_t{1});
+  const bool gaps = model.features.uses_step();
+  simulate::number_dates(calibrate_function, given, options.paths, gaps || model.features.uses_time());
+  const simulate::SeriesView series = simulate::view_of(given.front());
+  const simulate::KnownSteps known{.low = 1, .high = gaps ? 2.0 : 1.0};
+  const double step_length = simulate::step_length(series, known, options.paths);
+  return evaluate::known_series(calibrate_function, task, count,
+                                evaluate::steps_of(calibrate_function, series, step_length), streams);
+}
+
 int run_calibrate(const CalibrateOptions& options) {
   const Stopwatch watch;
   const model::TrainedModel model = model::read_model(options.model);
@@ -56,7 +80,8 @@ int run_calibrate(const CalibrateOptions& options) {
                                  options.model, task.name));
   }
   evaluate::CalibrationPlan plan{.draws = static_cast<std::size_t>(options.draws),
-                                 .settings = options.settings.values(calibrate_function, model.method)};
+                                 .settings = options.settings.values(calibrate_function, model.method),
+                                 .paths = options.paths};
   if (options.correct > 0) {
     plan.simulator = &task;
     plan.correction.budget = options.correct;
@@ -64,9 +89,8 @@ int run_calibrate(const CalibrateOptions& options) {
   }
   const Streams streams(options.common.seed);
   const auto progress = options.common.make_progress();
-  const evaluate::KnownSeries known =
-      evaluate::known_series(calibrate_function, task, static_cast<std::size_t>(options.series),
-                             static_cast<std::size_t>(options.transitions), streams);
+  const evaluate::KnownSeries known = known_series(options, task, model, streams);
+  if (!options.observation.empty()) plan.paths.step_length = 1;  // times are steps
   const evaluate::CalibrationResult result =
       evaluate::calibrate(model, known, plan, streams, options.common.parallel(), *progress);
   nlohmann::json summary = evaluate::summary(result, streams);
@@ -96,6 +120,10 @@ Run set_up_calibrate(CLI::App& app) {
   app.add_option("model", options->model, "trained model, from catena train")->required()->type_name("FILE");
   add_task_flags(app, options->task, /*with_plugin=*/true);
   add_flag(app, options->transitions, "--transitions", "length T of each series", between(1, 100000000));
+  app.add_option("--observation", options->observation,
+                 "a series, a CSV file, whose times and gaps the simulated ones shall have, in place of --transitions")
+      ->type_name("FILE");
+  add_flags(app, options->paths);
   add_flag(app, options->series, "--series", "series to simulate, each with parameters from the prior",
            between(5, 1000000));
   add_flag(app, options->draws, "--draws", "draws from the posterior of each series", between(1, 1000000));

@@ -15,12 +15,18 @@ std::vector<std::filesystem::path> write_figures(const FigureFiles& plan,
   std::filesystem::create_directories(directory, error);
   check::that(!error, plan.function, "--output", directory.string(),
               fmt::format("a directory for --format {}, one file per figure", plan.format));
+  std::vector<report::FigureFile> files;
+  for (const report::DrawnFigure& figure : figures) {
+    files.push_back({figure, directory / fmt::format("{}.{}", figure.name, plan.format)});
+  }
+  return write_files(plan, files);
+}
+
+std::vector<std::filesystem::path> write_files(const FigureFiles& plan, const std::vector<report::FigureFile>& files) {
+  std::vector<std::filesystem::path> written;
+  for (const report::FigureFile& each : files) written.push_back(each.file);
   if (plan.format == "json") {
-    std::vector<std::filesystem::path> written;
-    for (const report::DrawnFigure& figure : figures) {
-      written.push_back(directory / fmt::format("{}.json", figure.name));
-      files::write_json(written.back(), figure.drawing.spec);
-    }
+    for (const report::FigureFile& each : files) files::write_json(each.file, each.figure.drawing.spec);
     return written;
   }
   const std::filesystem::path programs = report::program_directory();
@@ -28,8 +34,8 @@ std::vector<std::filesystem::path> write_figures(const FigureFiles& plan,
   if (!script) {
     throw FileError(fmt::format("{}: share/catena/render-figures was not found beside the program", plan.function));
   }
-  return report::render({report::find_python(programs, plan.python), *script}, figures, plan.format, plan.scale,
-                        directory);
+  report::render({report::find_python(programs, plan.python), *script}, files, plan.format, plan.scale);
+  return written;
 }
 
 }  // namespace catena::cli

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -18,6 +20,7 @@
 #include "catena/core/check.h"
 #include "catena/core/progress.h"
 #include "catena/core/version.h"
+#include "catena/files/atomic.h"
 #include "common.h"
 #include "verb.h"
 
@@ -36,6 +39,54 @@ std::string sentence(const CLI::App& app, const CLI::ParseError& error) {
   const auto used = app.get_subcommands();
   const std::string name = full_name(used.empty() ? app : *used.front());
   return fmt::format("{}: {}; see {} --help", name, text, name);
+}
+
+/// Field names of a sentence as the flags that the user types: cut_gaps → --cut-gaps. Names of a single word stay, for
+/// they are words of the sentence too.
+std::string with_flags(const CLI::App& app, std::string text) {
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      if (name.find('-') == std::string::npos) continue;
+      std::string field = name;
+      std::ranges::replace(field, '-', '_');
+      for (std::size_t at = 0; (at = text.find(field, at)) != std::string::npos;) {
+        const std::size_t end = at + field.size();
+        const bool whole = (at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]));
+        if (whole) text.replace(at, field.size(), "--" + name);
+        at = whole ? at + name.size() + 2 : end;
+      }
+    }
+  }
+  return text;
+}
+
+/// Throws for an --output that cannot be written, before the work rather than after it. Verbs whose output may be a
+/// directory of files look after it themselves.
+void check_output(const CLI::App& verb) {
+  const CLI::Option* output = verb.get_option_no_throw("--output");
+  if (output == nullptr || output->count() == 0 || verb.get_name() == "report" || verb.get_name() == "experiment")
+    return;
+  const std::filesystem::path file = output->as<std::string>();
+  std::error_code error;
+  check::that(!std::filesystem::is_directory(file, error), full_name(verb), "--output", file.string(),
+              "a file, not a directory");
+  files::AtomicFile probe(file);  // the temporary file beside it, gone at once
+}
+
+/// Runs the verb; its sentences speak of flags, and one that can be resumed says so when it is interrupted.
+int run_verb(const CLI::App& verb, const Run& run) {
+  try {
+    check_output(verb);
+    return run();
+  } catch (const InputError& error) {
+    throw InputError(with_flags(verb, error.what()));
+  } catch (const Interrupted&) {
+    const bool goes_on = verb.get_option_no_throw("--resume") != nullptr;
+    fmt::print(stderr, "catena: interrupted{}\n",
+               goes_on ? fmt::format("; {} with the same arguments and --resume goes on", full_name(verb)) : "");
+    return interrupted;
+  }
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -68,7 +119,7 @@ int parse_and_run(int argc, char** argv) {
     throw InputError(sentence(app, error));
   }
   for (const auto& [sub, run] : runs) {
-    if (sub->parsed()) return run();
+    if (sub->parsed()) return run_verb(*sub, run);
   }
   throw InternalError("catena: no verb ran; please report this");
 }

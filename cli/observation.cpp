@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "catena/core/errors.h"
+#include "catena/simulate/dates.h"
 #include "common.h"
 
 namespace catena::cli {
@@ -38,6 +39,8 @@ std::vector<files::Series> read_observations(std::string_view function, const st
 Observed::Observed(std::string_view function, const ObservationFlags& flags) : flags_(flags) {
   for (const std::string& path : flags.models) models_.push_back(model::read_model(path));
   series_ = read_observations(function, flags.files, models_.front().state_names);
+  const model::Features& features = models_.front().features;
+  simulate::number_dates(function, series_, flags.paths, features.uses_step() || features.uses_time());
 }
 
 sample::PosteriorRequest Observed::request() const {

@@ -13,6 +13,7 @@
 #include "catena/files/csv.h"
 #include "catena/files/json.h"
 #include "catena/sample/draws.h"
+#include "catena/simulate/dates.h"
 #include "common.h"
 #include "task_flags.h"
 #include "verb.h"
@@ -27,7 +28,7 @@ struct PredictOptions {
   Common common;
   TaskFlags task;
   std::string posterior, model, observation, output;
-  int n = 200;
+  int n = 200, horizon = 0;
 };
 
 /// A part of the draws' record that is JSON; null if there is none.
@@ -35,16 +36,6 @@ nlohmann::json recorded(const std::string& file, const sample::Draws& draws, con
   const auto found = draws.record.find(attribute);
   if (found == draws.record.end() || !found->second.is_string()) return nullptr;
   return files::parse_json(found->second.get<std::string>(), file);
-}
-
-/// What one step of the simulator is on the scale of the series' times, as it was when the draws were made.
-double step_length(const std::string& file, const sample::Draws& draws, const simulate::SeriesView& series) {
-  const nlohmann::json paths = recorded(file, draws, "paths"), transitions = recorded(file, draws, "transitions");
-  const auto settings =
-      from_json<simulate::PathSettings>(predict_function, paths.is_object() ? paths : nlohmann::json::object());
-  simulate::KnownSteps known;
-  if (transitions.is_object() && transitions.contains("steps")) known.whole = false;  // steps of their own: unit 1
-  return simulate::step_length(series, known, settings);
 }
 
 /// What the draws were made with, as far as their file says: {"model": "sir", "options": {…}}, else null.
@@ -110,7 +101,11 @@ Matrix chosen_draws(const PredictOptions& options, const sample::Draws& given, c
 
 /// The one that is predicted: the first, if there are several.
 files::Series observed_series(const PredictOptions& options, const sample::Draws& draws) {
-  if (!options.observation.empty()) return files::read_csv(options.observation);
+  if (!options.observation.empty()) {
+    std::vector<files::Series> one{files::read_csv(options.observation)};
+    simulate::number_dates(predict_function, one, evaluate::recorded_paths(options.posterior, draws.record), false);
+    return std::move(one.front());
+  }
   if (draws.series.empty()) {
     throw InputError(fmt::format("{}: {} does not hold the observed series, but must: give --observation",
                                  predict_function, options.posterior));
@@ -129,11 +124,13 @@ int run_predict(const PredictOptions& options) {
   const Matrix theta = chosen_draws(options, draws, source->simulator);
   const auto progress = options.common.make_progress();
   const evaluate::PredictiveSeries series =
-      evaluate::predict(source->simulator, theta, seen, step_length(options.posterior, draws, seen),
+      evaluate::predict(source->simulator, theta, seen,
+                        {.step_length = evaluate::recorded_step_length(options.posterior, draws.record, seen),
+                         .horizon = static_cast<std::size_t>(options.horizon)},
                         Streams(options.common.seed).child("predict"), options.common.parallel(), *progress);
 
   files::Group file{.name = ""};
-  file.groups.push_back(evaluate::predictive_group(series, source->simulator.state_names));
+  file.groups = evaluate::predictive_groups(series, seen, source->simulator.state_names);
   file.groups.push_back(sample::observed_group({&seen, 1}));
   file.attributes = {{"catena_version", std::string(version())},
                      {"posterior", options.posterior},
@@ -145,13 +142,16 @@ int run_predict(const PredictOptions& options) {
     print_json({{"output", options.output},
                 {"draws", theta.rows()},
                 {"transitions", observed.values.rows() - 1},
+                {"horizon", options.horizon},
                 {"more_series", more_series},
                 {"simulator", source->simulator.name},
                 {"seconds", watch.seconds()}});
   } else if (!options.common.quiet) {
-    fmt::print("{}: {} series of {} transitions by {}{}\n", options.output, theta.rows(), observed.values.rows() - 1,
-               source->simulator.name,
-               more_series == 0 ? "" : fmt::format(", on from the first of {} observed series", more_series + 1));
+    fmt::print(
+        "{}: {} series of {} transitions by {}{}{}\n", options.output, theta.rows(), observed.values.rows() - 1,
+        source->simulator.name,
+        options.horizon == 0 ? "" : fmt::format(", and forecasts of {} steps from the last state", options.horizon),
+        more_series == 0 ? "" : fmt::format(", on from the first of {} observed series", more_series + 1));
   }
   return success;
 }
@@ -168,6 +168,7 @@ Run set_up_predict(CLI::App& app) {
   app.add_option("--observation", options->observation, "the series, if the draws' file does not hold it")
       ->type_name("FILE");
   add_flag(app, options->n, "-n", "number of draws to simulate from", at_least(1));
+  add_flag(app, options->horizon, "--horizon", "steps to forecast beyond the last observed state", between(0, 1000000));
   app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
   add_common(app, options->common, Seeded::yes);
   return [options] { return run_predict(*options); };

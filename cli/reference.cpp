@@ -12,6 +12,7 @@
 #include "catena/core/stopwatch.h"
 #include "catena/files/csv.h"
 #include "catena/sample/draws.h"
+#include "catena/simulate/dates.h"
 #include "catena/tasks/likelihood.h"
 #include "common.h"
 #include "observation.h"
@@ -36,7 +37,9 @@ struct ReferenceArguments {
 int run_reference(const ReferenceArguments& arguments) {
   const Stopwatch watch;
   const tasks::Task task = chosen_task("catena reference", arguments.task);
-  const auto given = read_observations("catena reference", arguments.observation, task.simulator.state_names);
+  auto given = read_observations("catena reference", arguments.observation, task.simulator.state_names);
+  simulate::number_dates("catena reference", given, arguments.paths,
+                         task.simulator.uses_time || !tasks::likelihood_steps(task.name).only_one());
   std::vector<simulate::SeriesView> views = simulate::views_of(given);
   for (simulate::SeriesView& view : views) view.names = task.simulator.state_names;
   const std::vector<simulate::Path> paths = simulate::paths_of("catena reference", views, task.simulator.states(),

@@ -49,6 +49,7 @@ int run_sample(const SampleOptions& options) {
   std::size_t written = 0;
   if (refusal.empty()) {
     sample::Draws kept = sample::draws_of(request, draws, options.common.seed);
+    sample::add_companion_groups(kept, request, Streams(options.common.seed), options.common.parallel());
     kept.record["observation"] = fmt::format("{}", fmt::join(options.observation.files, ", "));
     written = sample::finite_draws(kept);
     sample::write_draws(options.output, kept);

@@ -74,6 +74,11 @@ int run_simulate(const SimulateOptions& options) {
   for (const std::string& file : options.target) {
     std::ranges::move(files::split_series(files::read_csv(file)), std::back_inserter(target));
   }
+  const auto dated = [](const files::Series& series) { return series.calendar.has_value(); };
+  if (task.simulator.uses_time && std::ranges::any_of(target, dated)) {
+    throw InputError(fmt::format("{}: the times of --target are dates, but must be numbers, for {} depends on time",
+                                 simulate_function, task.name));
+  }
   plan.target = simulate::views_of(target);
   plan.records.block = static_cast<std::size_t>(options.block);
   plan.records.initial = options.initial;

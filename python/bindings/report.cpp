@@ -75,31 +75,28 @@ std::string findings(const Results& results, std::uint64_t seed, int threads) {
   return text(list);
 }
 
+/// What the files hold, as `catena report` reads them.
+Results read(const std::vector<std::string>& files, double interval) {
+  const nb::gil_scoped_release release;
+  return report::read_results({files.begin(), files.end()}, {.interval = interval, .labels = {}});
+}
+
 }  // namespace
 
 void bind_report(nb::module_& m) {
+  m.def("read_results", &read, "files"_a, "interval"_a);
   nb::class_<Results>(m, "Results")
       .def(nb::init<>())
-      .def("set_posterior",
-           [](Results& results, std::vector<std::string> parameters, const Rows& theta, std::size_t chains) {
-             results.posterior = draw_set(std::move(parameters), theta, chains);
+      .def("set_labels",
+           [](Results& results, const std::string& labels) {
+             const nlohmann::json parsed = parse(labels);
+             for (const auto& [name, label] : parsed.items()) results.style.labels[name] = label.get<std::string>();
+             report::apply_labels(results);
            })
       .def("set_reference", [](Results& results, std::vector<std::string> parameters,
                                const Rows& theta) { results.reference = draw_set(std::move(parameters), theta, 1); })
-      .def("set_correction",
-           [](Results& results, const std::string& record, const Rows& learned) {
-             results.correction = report::correction_of(parse(record), results.posterior->parameters, copy(learned));
-           })
       .def("set_truth",
            [](Results& results, const Numbers& theta) { results.truth.assign(span(theta).begin(), span(theta).end()); })
-      .def("set_observed",
-           [](Results& results, std::vector<std::string> names, const Rows& series, const Numbers& times) {
-             results.observed = files::Series{std::move(names), copy(series), {span(times).begin(), span(times).end()}};
-           })
-      .def("set_paths",
-           [](Results& results, const std::string& paths) {
-             results.paths = from_json<simulate::PathSettings>("plot", parse(paths));
-           })
       .def("set_learning_curve",
            [](Results& results, const std::string& curve) { results.learning_curve = model::curve_from(parse(curve)); })
       .def("set_calibration",
@@ -112,8 +109,6 @@ void bind_report(nb::module_& m) {
             run(false, [&](Progress&) { report::add_information(results, model, Parallel(threads)); });
           },
           "model"_a, "threads"_a)
-      .def("add_source", [](Results& results, const std::string& file, const std::string& kind,
-                            const std::string& record) { results.sources.push_back({file, kind, parse(record)}); })
       .def("figures", &figures)
       .def("findings", &findings, "seed"_a, "threads"_a)
       .def("page", &page, "only"_a, "vega_bundle"_a, "seed"_a, "threads"_a);

@@ -1,11 +1,16 @@
 // Draws from the posterior of a series, and files of draws.
 
+#include <nanobind/stl/optional.h>
+
+#include <algorithm>
+
 #include "binding.h"
 #include "catena/compose/series_state.h"
 #include "catena/core/parallel.h"
 #include "catena/sample/draws.h"
 #include "catena/sample/judgement/judge.h"
 #include "catena/sample/posterior.h"
+#include "catena/simulate/dates.h"
 #include "posterior_request.h"
 
 namespace catena::python {
@@ -22,6 +27,16 @@ sample::PosteriorRequest request_of(const model::TrainedModel& model, const Mode
 }
 
 namespace {
+
+Array health_rows(const std::vector<sample::ChainHealth>& health) {
+  Matrix rows(health.size(), 3);
+  for (std::size_t p = 0; p < health.size(); ++p) {
+    rows(p, 0) = health[p].r_hat;
+    rows(p, 1) = health[p].bulk_ess;
+    rows(p, 2) = health[p].tail_ess;
+  }
+  return to_numpy(std::move(rows));
+}
 
 nb::dict draw(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
               const std::vector<Numbers>& times, const std::string& settings, const std::string& paths, std::size_t n,
@@ -43,8 +58,54 @@ nb::dict draw(const model::TrainedModel& model, const Models& companions, const 
   result["info"] = text(draws.info);
   result["record"] = text(sample::draws_record(request, draws, seed));
   result["chains"] = draws.chains;
+  result["health"] = health_rows(draws.health);
   result["theta"] = to_numpy(std::move(draws.theta));
   return result;
+}
+
+/// [transitions] of every θ.
+Array log_likelihood(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
+                     const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
+                     const Rows& theta, int threads) {
+  const sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
+  Matrix result;
+  run(false, [&](Progress&) { result = sample::transition_log_likelihood(request, view(theta), Parallel(threads)); });
+  return to_numpy(std::move(result));
+}
+
+/// R-hat, bulk and tail effective sample size of each parameter, of chains × draws one after the other.
+Array chain_health(const Rows& theta, std::size_t chains) {
+  std::vector<sample::ChainHealth> health;
+  const std::size_t length = theta.shape(0) / chains;
+  for (std::size_t p = 0; p < theta.shape(1); ++p) {
+    Matrix traces(chains, length);
+    for (std::size_t k = 0; k < chains * length; ++k) traces(k / length, k % length) = view(theta)(k, p);
+    health.push_back(sample::chain_health(traces));
+  }
+  return health_rows(health);
+}
+
+/// Dates, in seconds since 1970, as numbers on one scale, and that scale.
+nb::tuple number_dates(const std::string& function, const std::vector<Numbers>& dates, const std::string& paths,
+                       bool unit_matters) {
+  std::vector<std::vector<double>> seconds;
+  for (const Numbers& one : dates) seconds.emplace_back(span(one).begin(), span(one).end());
+  const Calendar calendar =
+      simulate::calendar_of(function, seconds, from_json<simulate::PathSettings>(function, parse(paths)), unit_matters);
+  nb::list numbers;
+  for (std::vector<double>& one : seconds) {
+    std::ranges::transform(one, one.begin(), [&](double date) { return calendar.number(date); });
+    numbers.append(to_numpy(std::move(one)));
+  }
+  return nb::make_tuple(numbers, text(to_json(calendar)));
+}
+
+/// The dates, in seconds since 1970, of numbers on a scale.
+Array dates_of(const std::string& calendar, const Numbers& numbers) {
+  const Calendar scale = calendar_from("dates", parse(calendar));
+  std::vector<double> seconds(span(numbers).begin(), span(numbers).end());
+  for (double& value : seconds) value = scale.seconds(value);
+  return to_numpy(std::move(seconds));
 }
 
 Array log_prob(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
@@ -74,11 +135,20 @@ nb::dict map(const model::TrainedModel& model, const Models& companions, const s
 
 void write_draws(const std::string& path, const std::vector<std::string>& parameters, const Rows& theta,
                  std::size_t chains, const std::vector<std::string>& states, const std::vector<Rows>& series,
-                 const std::vector<Numbers>& times, const Rows& learned, const std::string& record) {
+                 const std::vector<Numbers>& times, const Rows& learned, const std::string& record, const Rows& health,
+                 const Rows& log_likelihood, const Numbers& log_density, const Rows& prior,
+                 const std::string& calendar) {
   sample::Draws draws{parameters, copy(theta), chains};
   draws.learned = copy(learned);
+  draws.log_likelihood = copy(log_likelihood);
+  draws.log_density.assign(span(log_density).begin(), span(log_density).end());
+  draws.prior = copy(prior);
+  for (std::size_t p = 0; p < health.shape(0); ++p) {
+    draws.health.push_back({view(health)(p, 0), view(health)(p, 1), view(health)(p, 2)});
+  }
   for (std::size_t s = 0; s < series.size(); ++s) {
     draws.series.push_back({states, copy(series[s]), {span(times[s]).begin(), span(times[s]).end()}});
+    if (!calendar.empty()) draws.series.back().calendar = calendar_from("write_draws", parse(calendar));
   }
   const nlohmann::json parsed = parse(record);  // items() refers to it
   for (const auto& [key, value] : parsed.items()) draws.record[key] = value;
@@ -93,7 +163,9 @@ nb::dict read_draws(const std::string& path) {
     draws = sample::read_draws(path);
   }
   nb::list series, times, states;
+  std::string calendar;
   for (files::Series& one : draws.series) {
+    if (one.calendar) calendar = text(to_json(*one.calendar));
     states.append(one.names);
     times.append(to_numpy(std::move(one.times)));
     series.append(to_numpy(std::move(one.values)));
@@ -102,6 +174,11 @@ nb::dict read_draws(const std::string& path) {
   result["parameters"] = draws.parameters;
   result["theta"] = to_numpy(std::move(draws.values));
   result["chains"] = draws.chains;
+  result["calendar"] = calendar;
+  result["health"] = health_rows(draws.health);
+  result["log_likelihood"] = to_numpy(std::move(draws.log_likelihood));
+  result["log_density"] = to_numpy(std::move(draws.log_density));
+  result["prior"] = to_numpy(std::move(draws.prior));
   result["learned"] = draws.learned.rows() > 0 ? nb::cast(to_numpy(std::move(draws.learned))) : nb::none();
   result["series"] = series;
   result["times"] = times;
@@ -121,7 +198,13 @@ void bind_sample(nb::module_& m) {
         "show_progress"_a);
   m.def("can_stream", &compose::has_sums, "model"_a);
   m.def("write_draws", &write_draws, "path"_a, "parameters"_a, "theta"_a, "chains"_a, "states"_a, "series"_a, "times"_a,
-        "learned"_a, "record"_a);
+        "learned"_a, "record"_a, "health"_a, "log_likelihood"_a, "log_density"_a, "prior"_a, "calendar"_a);
+  m.def("log_likelihood", &log_likelihood, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a,
+        "theta"_a, "threads"_a);
+  m.def("chain_health", &chain_health, "theta"_a, "chains"_a);
+  m.def("number_dates", &number_dates, "function"_a, "dates"_a, "paths"_a, "unit_matters"_a);
+  m.def("dates_of", &dates_of, "calendar"_a, "numbers"_a);
+  m.def("seconds_of_date", [](const std::string& text) { return seconds_of_date(text); }, "text"_a);
   m.def("read_draws", &read_draws, "path"_a);
   m.def("path_settings",
         [] { return text(to_json(std::span<const FieldInfo>(describe_fields<simulate::PathSettings>()))); });

@@ -69,6 +69,7 @@ nlohmann::json describe(const TrainedModel& model) {
           {"seed", model.seed},
           {"state_names", model.state_names},
           {"uses_time", model.features.uses_time()},
+          {"uses_step", model.features.uses_step()},
           {"order", model.features.shape().order},
           {"transitions", model.provenance},
           {"notes", model.notes},

@@ -19,6 +19,7 @@ from .estimators import FNBE, FNLE, FNRE, FNSE, METHODS, Estimator, load
 from .evaluation import Calibration, calibrate, evaluate, metrics
 from .figures import Figures
 from .posteriors import Draws, Posterior
+from .prediction import Predictive
 from .simulation import simulate, vectorize
 from .transitions import Transitions
 
@@ -39,6 +40,7 @@ __all__ = [
     "FileError",
     "SamplingFailure",
     "Posterior",
+    "Predictive",
     "Transitions",
     "__version__",
     "calibrate",

@@ -44,14 +44,6 @@ def names_of(value: Any) -> list[str] | None:
     return None if columns is None else [str(column) for column in columns]
 
 
-def split_time(value: Any) -> tuple[Any, np.ndarray | None]:
-    """A DataFrame's column `time` or `t`, kept apart as in CSV files."""
-    for name in names_of(value) or []:
-        if name in ("time", "t"):
-            return value.drop(columns=name), np.asarray(value[name], dtype=np.float64)
-    return value, None
-
-
 def as_seed(seed: int | None, function: str) -> int:
     """A seed of 64 bits; None asks the operating system for one."""
     if seed is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,14 @@ from ._arrays import ArrayLike, as_seed, draw_count, to_json
 from ._settings import Settings
 from .figures import Figures
 from .posteriors import Draws, Panel, Posterior, figures_of, theta_rows
+from .prediction import Predictive, predict_posterior
 from .priors import Prior
 from .simulation import Step, _Caller, _executor_of, initial_depends_on_theta, initial_states
 from .tasks import Task, warn_outcome
 
 if TYPE_CHECKING:
     import arviz
+    import pandas
 
 _LARGEST_BATCH = 1024  # rows that C++ asks for at once, whatever the number of threads
 
@@ -109,7 +111,8 @@ class CorrectedPosterior:
         self.not_corrected: str = found["not_corrected"]  #: why not; empty if it was
         self.info: dict[str, Any] = json.loads(found["info"])  #: budget, transitions spent, rounds, degree, seconds, …
         self.certificate = Certificate.from_json(found["certificate"], posterior.prior.names)
-        self.learned = self._draws_of(found["learned"], found["learned_record"])  #: as Posterior.sample gives them
+        #: As Posterior.sample gives them.
+        self.learned = replace(self._draws_of(found["learned"], found["learned_record"]), _make=None)
         #: Those of the correction itself, until sample() makes others.
         self.draws = self._draws_of(found["corrected"], found["record"])
         if self._density is not None:
@@ -123,6 +126,8 @@ class CorrectedPosterior:
             state_names=self._posterior.state_names,
             chains=part["chains"],
             record=json.loads(record),
+            calendar=self._panel.calendar,
+            _make=self._groups,
         )
 
     @property
@@ -184,9 +189,49 @@ class CorrectedPosterior:
         """The draws as ArviZ's InferenceData."""
         return self.draws.to_arviz()
 
-    def plot(self, *, truth: ArrayLike | None = None, reference: ArrayLike | None = None) -> Figures:
+    def plot(
+        self,
+        *,
+        truth: ArrayLike | None = None,
+        reference: ArrayLike | None = None,
+        labels: Mapping[str, str] | None = None,
+        interval: float = 0.9,
+    ) -> Figures:
         """Figures of the draws, as Posterior.plot has them."""
-        return figures_of(self.draws, self._posterior._model, truth, reference)
+        return figures_of(self.draws, self._posterior._model, truth, reference, labels, interval)
+
+    def summary(self, interval: float = 0.9) -> pandas.DataFrame:
+        """As Posterior.summary."""
+        return self.draws.summary(interval)
+
+    def predict(
+        self,
+        simulator: Callable[..., ArrayLike] | Task | None = None,
+        n: int = 200,
+        *,
+        horizon: int = 0,
+        series: int = 0,
+        seed: int | None = 0,
+        batch_size: int = 1024,
+        executor: Any = None,
+        workers: int | None = None,
+        threads: int = 0,
+        show_progress_bars: bool = True,
+    ) -> Predictive:
+        """Series that the simulator makes of n of the draws, as Posterior.predict has them."""
+        found = predict_posterior(
+            self._posterior, self.draws, simulator, n, horizon, series, seed, batch_size, executor, workers, threads,
+            show_progress_bars,
+        )  # fmt: skip
+        if series == 0:  # the one that figures show
+            self.draws = replace(self.draws, predictive=found)
+        return found
+
+    def _groups(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+        groups = {"prior": self.prior.sample((len(theta),))}
+        if self._density is not None and np.isfinite(theta).all():
+            groups["log_density"] = self._density.log_prob(np.ascontiguousarray(theta), 0)
+        return groups
 
     def __repr__(self) -> str:
         spent = f"{self.info['spent']} simulated transitions" + ("" if self._density else ", not corrected")
@@ -241,21 +286,41 @@ def _task_of(function: str, about: dict[str, Any]) -> Task:
     return tasks.get(made_by["model"], **made_by.get("options", {}))
 
 
-def _simulator_of(
+def simulator_of(
     function: str, posterior: Posterior, simulator: Any, initial_state: Any, executor: Any, batch_size: int
 ) -> _core.Simulator:
+    """The simulator that the estimator was trained with, or one like it."""
     about = posterior._about
     if simulator is None:
         simulator = _task_of(function, about)
+    if not isinstance(simulator, Task) and Step(simulator).uses_time and not about["uses_time"]:
+        name = Step(simulator).name
+        raise TypeError(f"{function}: {name} has an argument t, but the estimator was trained without time")
+    return made_simulator(
+        function, simulator, posterior.prior, posterior.state_names, about["order"], initial_state, executor, batch_size
+    )
+
+
+def made_simulator(
+    function: str,
+    simulator: Any,
+    prior: Prior,
+    names: list[str],
+    order: int,
+    initial_state: Any,
+    executor: Any,
+    batch_size: int,
+) -> _core.Simulator:
+    """A task, or the user's function, as C++ calls it."""
+    if not 1 <= batch_size <= _LARGEST_BATCH:
+        raise ValueError(f"{function}: batch_size is {batch_size!r}, but must be between 1 and {_LARGEST_BATCH}")
     if isinstance(simulator, Task):
         if initial_state is not None:
             raise TypeError(f"{function}: initial_state is given, but a task has its own")
         return simulator._core
-    step, order, names = Step(simulator), about["order"], posterior.state_names
+    step = Step(simulator)
     step.check_order(order)
-    if step.uses_time and not about["uses_time"]:
-        raise TypeError(f"{function}: {step.name} has an argument t, but the estimator was trained without time")
-    start, states = initial_states(initial_state, len(names), order, posterior.prior)
+    start, states = initial_states(initial_state, len(names), order, prior)
     if start is not None and states != len(names):
         raise ValueError(f"{function}: initial_state has {states} states, but must have {len(names)}")
     declared = {
@@ -265,7 +330,7 @@ def _simulator_of(
         "initial_depends_on_theta": initial_depends_on_theta(initial_state),
     }
     caller = _Pieces(f"catena.{function}", step, executor, order, int(batch_size))
-    return _core.python_simulator(step.name, posterior.prior._core, names, caller, start, to_json(declared))
+    return _core.python_simulator(step.name, prior._core, names, caller, start, to_json(declared))
 
 
 def correction_settings(function: str) -> Settings:
@@ -293,8 +358,6 @@ def run(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What `work` (correct_posterior or check_posterior of C++) returns, and those of the settings that are the
     sampler's."""
-    if not 1 <= batch_size <= _LARGEST_BATCH:
-        raise ValueError(f"{function}: batch_size is {batch_size!r}, but must be between 1 and {_LARGEST_BATCH}")
     if int(budget) != budget:
         raise ValueError(f"{function}: budget is {budget!r}, but must be a whole number")
     if int(n) != n or n < 10:
@@ -308,7 +371,7 @@ def run(
     series, times = zip(*panel, strict=True)
     pool, batches, shut_down = _executor_of(executor, workers)
     try:
-        made = _simulator_of(function, posterior, simulator, initial_state, pool, batch_size)
+        made = simulator_of(function, posterior, simulator, initial_state, pool, batch_size)
         found = work(
             posterior._model, posterior._companions, series, times, *chosen, made, correction, int(n), whole,
             threads if pool is None else max(threads, batches), show_progress_bars,

@@ -39,8 +39,8 @@ def _draws_of(value: Any, name: str) -> tuple[list[str] | None, np.ndarray]:
 def evaluate(
     a: ArrayLike | str | os.PathLike[str],
     b: ArrayLike | str | os.PathLike[str],
-    *,
     metrics: str | Sequence[str] | None = None,
+    *,
     seed: int | None = 0,
     threads: int = 0,
 ) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def evaluate(
     A metric is a number, or a list with one for each parameter.
 
     >>> a = np.random.default_rng(0).standard_normal((200, 2))
-    >>> evaluate(a, a + 3, metrics="mean_difference")["mean_difference"][0] < -2
+    >>> evaluate(a, a + 3, "mean_difference")["mean_difference"][0] < -2
     True
     """
     names_a, rows_a = _draws_of(a, "a")
@@ -93,6 +93,7 @@ def calibrate(
     simulator: Task | Callable[..., ArrayLike],
     *,
     transitions: int = 10,
+    times: ArrayLike | None = None,
     series: int = 200,
     draws: int = 100,
     initial_state: Any = None,
@@ -104,8 +105,10 @@ def calibrate(
 ) -> Calibration:
     """Simulates `series` series of known θ from the prior, draws from the posterior of each, and ranks θ among the draws.
 
-    simulator: one of catena.tasks, or the step function of catena.simulate with its initial_state. With path= the ranks
-    go to a netCDF file for `catena report`. Keywords are settings of the sampler.
+    simulator: one of catena.tasks, or the step function of catena.simulate with its initial_state. times: of the rows of
+    every series, numbers or dates, in place of `transitions`: those of an observed series, so that the simulated ones
+    have its gaps; one step of the simulator is step_length= of them, and dates count in time_unit=. With path= the
+    ranks go to a netCDF file for `catena report`. Keywords are settings of the sampler.
 
     >>> import catena
     >>> task = catena.tasks.get("gaussian_rw")
@@ -117,16 +120,23 @@ def calibrate(
     root = as_seed(seed, "calibrate")
     if posterior._companions:
         raise ValueError("calibrate: the posterior has companions, but must be of one estimator")
-    chosen, _ = posterior._chosen(settings)  # the series have no gaps
+    chosen, _ = posterior._chosen(settings)
+    at = np.arange(transitions + 1, dtype=float) if times is None else _steps(posterior, times, settings)
+    transitions = len(at) - 1
     if isinstance(simulator, Task):
-        known = _core.known_series(simulator._core, series, transitions, root)
-        theta, all_series, times = known["theta"], known["series"], known["times"]
+        whole = np.round(at)
+        if not np.allclose(at, whole, atol=1e-3):
+            raise ValueError("calibrate: times are no whole numbers of the task's steps apart, but must be (step_length)")
+        known = _core.known_series(simulator._core, series, whole.astype(int).tolist(), root)
+        theta, all_series, all_times = known["theta"], known["series"], known["times"]
     else:
-        theta, all_series, times = _python_series(posterior, simulator, initial_state, series, transitions, root)
+        theta, all_series, all_times = _python_series(posterior, simulator, initial_state, series, at, root)
+    needed = posterior._about["uses_time"] or times is not None
     record = {"catena_version": _core.version(), "method": posterior._model.method, "transitions": transitions, "seed": root}
     found = _core.calibrate(
-        posterior._model, theta, all_series, times if posterior._about["uses_time"] else [], draws, chosen, root, threads,
+        posterior._model, theta, all_series, all_times if needed else [], draws, chosen, root, threads,
         show_progress_bars, "" if path is None else os.fspath(path), to_json(record),
+        to_json({} if times is None else {"step_length": 1.0}),
     )  # fmt: skip
     ranks, tarp = found["ranks"].astype(np.int64), found["tarp"].astype(np.int64)
     summary = json.loads(found["summary"])
@@ -140,10 +150,22 @@ def calibrate(
     return Calibration(posterior.prior.names, ranks, tarp, draws, summary)
 
 
+def _steps(posterior: Posterior, times: ArrayLike, settings: dict[str, Any]) -> np.ndarray:
+    """When the rows are, in steps of the simulator since the first."""
+    empty = np.full((len(times), len(posterior.state_names)), np.nan)
+    (_, numbers), *_ = posterior._panel("calibrate", empty, times, settings)
+    if len(numbers) < 2 or (np.diff(numbers) <= 0).any():
+        raise ValueError("calibrate: times must be two or more that rise")
+    length = {**posterior.settings, **settings}.get("step_length", 0)
+    if not length:
+        length = 1.0 if posterior._about["uses_step"] else float(np.diff(numbers).min())
+    return (numbers - numbers[0]) / length
+
+
 def _python_series(
-    posterior: Posterior, simulator: Callable[..., Any], initial_state: Any, count: int, transitions: int, seed: int
+    posterior: Posterior, simulator: Callable[..., Any], initial_state: Any, count: int, at: np.ndarray, seed: int
 ) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
-    """θ from the prior and a series for each, all moved together by the user's step."""
+    """θ from the prior and a series for each, all moved together by the user's step to where the rows are."""
     step = Step(simulator)
     step.check_order(1)
     draw, states = initial_states(initial_state, None, prior=posterior.prior)
@@ -154,12 +176,18 @@ def _python_series(
     seen = posterior.prior.complete(theta)
     given = seen if initial_depends_on_theta(initial_state) else count
     steps = [draw(given, _core.child_seed(seed, "initial_state", 0))]
-    for t in range(transitions):
-        time, dt = np.full(count, float(t)), np.ones(count)
-        steps.append(step(seen, steps[-1], time, dt, _core.child_seed(seed, "step", t)))
+    made = 0
+    for t, length in zip(at[:-1], np.diff(at), strict=True):
+        # In one step of its length, for simulators that take it; others make as many as fit.
+        inner, dt = (1, length) if "dt" in step.extra else (max(1, round(length)), 1.0)
+        state = steps[-1]
+        for k in range(inner):
+            time = np.full(count, float(t + k))
+            state = step(seen, state, time, np.full(count, dt), _core.child_seed(seed, "step", made))
+            made += 1
+        steps.append(state)
     whole = np.stack(steps, axis=1)
     if not np.isfinite(whole).all():
         bad = int((~np.isfinite(whole).all(axis=(1, 2))).sum())
         raise ValueError(f"calibrate: {bad} of {count} series are not finite, but all must be: mend the simulator or prior")
-    times = np.arange(transitions + 1, dtype=float)
-    return theta, [np.ascontiguousarray(one) for one in whole], [times] * count
+    return theta, [np.ascontiguousarray(one) for one in whole], [np.ascontiguousarray(at)] * count

@@ -5,22 +5,25 @@ In the examples `posterior` was built by an estimator of one parameter, and `ser
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import pathlib
 import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _core, _html
-from ._arrays import ArrayLike, as_array, as_rows, as_seed, draw_count, names_of, split_time, to_json
+from ._arrays import ArrayLike, as_array, as_rows, as_seed, draw_count, names_of, to_json
 from ._settings import Settings
+from ._times import Dates, as_times, split_time, to_datetime64
 from .figures import Figures
 from .priors import Prior
 from .errors import SamplingFailure
@@ -28,8 +31,12 @@ from .tasks import Observation, Task, warn_outcome
 
 if TYPE_CHECKING:
     import arviz
+    import pandas
 
     from .correction import Certificate, CorrectedPosterior
+    from .prediction import Predictive
+
+_MOST_LIKELIHOODS = 1_000_000  # of draws and transitions, as in files of `catena sample`
 
 
 class Series(NamedTuple):
@@ -57,6 +64,24 @@ class Draws:
     chains: int = 1
     record: dict[str, Any] = field(default_factory=dict)  #: method, model, seed, transitions, paths, info, outcome, …
     learned: np.ndarray | None = None  #: [N, d], of corrected draws: those before the correction
+    calendar: str = ""  #: of times that are dates: their unit and origin, as JSON
+    health: np.ndarray | None = None  #: [d, 3], R-hat, bulk and tail ESS of all that the chains kept
+    predictive: Predictive | None = None  #: what Posterior.predict made of them last
+    _known: dict[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+    _make: Callable[[np.ndarray], dict[str, np.ndarray]] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def groups(self) -> dict[str, np.ndarray]:
+        """What ArviZ makes use of beside the draws, as far as the method has it: prior [n, d], log_density [n] and
+        log_likelihood [n, transitions]."""
+        if self._make is not None and not self._known:
+            self._known.update(self._make(self.theta))
+        return self._known
+
+    @property
+    def times(self) -> list[np.ndarray]:
+        """Of the rows of each series: dates, or numbers; empty where they do not matter."""
+        return [to_datetime64(self.calendar, one.times) if self.calendar else one.times for one in self.series]
 
     @property
     def info(self) -> dict[str, Any]:
@@ -75,10 +100,12 @@ class Draws:
         >>> posterior.draws.save("posterior.nc")
         """
         rows, times = [list(part) for part in zip(*self.series, strict=True)] or ([], [])
-        learned = np.empty((0, len(self.parameters))) if self.learned is None else self.learned
+        none, known = np.empty((0, len(self.parameters))), self.groups
         _core.write_draws(
-            os.fspath(path), self.parameters, self.theta, self.chains, self.state_names, rows, times, learned,
-            to_json(self.record),
+            os.fspath(path), self.parameters, self.theta, self.chains, self.state_names, rows, times,
+            none if self.learned is None else self.learned, to_json(self.record),
+            np.empty((0, 3)) if self.health is None else self.health, known.get("log_likelihood", np.empty((0, 0))),
+            known.get("log_density", np.empty(0)), known.get("prior", none), self.calendar,
         )  # fmt: skip
 
     @staticmethod
@@ -91,6 +118,7 @@ class Draws:
         True
         """
         found = _core.read_draws(os.fspath(path))
+        names = ("prior", "log_density", "log_likelihood")
         return Draws(
             theta=found["theta"],
             parameters=list(found["parameters"]),
@@ -99,25 +127,81 @@ class Draws:
             chains=found["chains"],
             record=json.loads(found["record"]),
             learned=found["learned"],
+            calendar=found["calendar"],
+            health=found["health"] if len(found["health"]) else None,
+            _known={name: found[name] for name in names if len(found[name])},
         )
+
+    def summary(self, interval: float = 0.9) -> pandas.DataFrame:
+        """Mean, standard deviation, median, the ends of the central interval, R-hat and effective sample sizes: a row for
+        each parameter.
+
+        >>> theta = posterior.sample((100,), x=series)
+        >>> list(posterior.summary().columns)
+        ['mean', 'sd', 'q5', 'median', 'q95', 'r_hat', 'ess_bulk', 'ess_tail']
+        """
+        import pandas
+
+        if not 0 < interval < 1:
+            raise ValueError(f"summary: interval is {interval!r}, but must be between 0 and 1")
+        finite = self.theta[np.isfinite(self.theta).all(axis=1)]
+        whole = len(finite) == len(self.theta) and len(finite) // self.chains >= 4
+        health = self.health
+        if health is None:
+            health = _core.chain_health(self.theta, self.chains) if whole else np.full((len(self.parameters), 3), np.nan)
+        low, middle, high = np.quantile(finite, [(1 - interval) / 2, 0.5, (1 + interval) / 2], axis=0)
+        columns = {
+            "mean": finite.mean(axis=0),
+            "sd": finite.std(axis=0, ddof=1) if len(finite) > 1 else np.full(len(self.parameters), np.nan),
+            f"q{50 * (1 - interval):.6g}": low,
+            "median": middle,
+            f"q{50 * (1 + interval):.6g}": high,
+            **{name: health[:, k] for k, name in enumerate(("r_hat", "ess_bulk", "ess_tail"))},
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(self.parameters, name="parameter"))
 
     def to_arviz(self) -> arviz.InferenceData:
         """ArviZ's InferenceData: posterior (chain, draw) with a variable per parameter, and observed_data:
-        series, and series_2, … if there are more, with the coordinates time, time_2, … where times are known."""
+        series, and series_2, … if there are more, with the coordinates time, time_2, … where times are known (dates, if
+        they are). As far as the method has them: log_likelihood (`transitions`, for arviz.loo and compare), sample_stats
+        (`lp`), prior, and, after Posterior.predict, posterior_predictive and predictions."""
         import arviz
 
         ends = ["", *(f"_{s + 2}" for s in range(len(self.series) - 1))]
-        known = {f"time{end}": one.times for end, one in zip(ends, self.series, strict=False) if len(one.times) > 0}
-        theta = self.theta.reshape(self.chains, -1, len(self.parameters))
+        known = {f"time{end}": times for end, times in zip(ends, self.times, strict=False) if len(times) > 0}
+        chains = (self.chains, len(self.theta) // self.chains)
+
+        def by_name(theta: np.ndarray, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+            return {name: theta[:, i].reshape(shape) for i, name in enumerate(self.parameters)}
+
+        groups: dict[str, Any] = {} if self.predictive is None else self.predictive.groups()
+        coords = {"state": self.state_names, **groups.pop("coords", {}), **known}
+        dims = {**groups.pop("dims", {}), **{f"series{end}": [f"time{end}", "state"] for end in ends}}
+        if "prior" in self.groups:
+            groups["prior"] = by_name(self.groups["prior"], (1, -1))
+        if "log_density" in self.groups:
+            groups["sample_stats"] = {"lp": self.groups["log_density"].reshape(chains)}
+        if "log_likelihood" in self.groups:
+            groups["log_likelihood"] = {"transitions": self.groups["log_likelihood"].reshape(*chains, -1)}
+            dims["transitions"] = ["transition"]
         return arviz.from_dict(
-            posterior={name: theta[:, :, i] for i, name in enumerate(self.parameters)},
+            posterior=by_name(self.theta, chains),
             observed_data={f"series{end}": one.rows for end, one in zip(ends, self.series, strict=False)},
-            dims={f"series{end}": [f"time{end}", "state"] for end in ends},
-            coords={"state": self.state_names, **known},
+            dims=dims,
+            coords=coords,
+            **groups,
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_known": self.groups, "_make": None}
 
-Panel = list[Series]  # those of one θ
+
+class Panel(list[Series]):
+    """The series of one θ, and, where their times are dates, the calendar that these count in (as JSON)."""
+
+    def __init__(self, series: Iterable[Series] = (), calendar: str = "") -> None:
+        super().__init__(series)
+        self.calendar = calendar
 
 
 def theta_rows(theta: ArrayLike, function: str, dimension: int) -> tuple[np.ndarray, tuple[int, ...]]:
@@ -130,21 +214,32 @@ def theta_rows(theta: ArrayLike, function: str, dimension: int) -> tuple[np.ndar
     return np.ascontiguousarray(array.reshape(-1, dimension)), array.shape[:-1]
 
 
-def figures_of(draws: Draws, model: _core.Model, truth: ArrayLike | None, reference: ArrayLike | None) -> Figures:
-    """Pair plot, marginals, the (first) series and which of its transitions told most."""
-    results = _core.Results()
-    results.set_posterior(draws.parameters, draws.theta, draws.chains)
-    if draws.learned is not None:
-        parts = {name: json.loads(draws.record[name]) for name in ("correction", "certificate")}
-        results.set_correction(to_json(parts), draws.learned)
-    results.set_observed(draws.state_names, *draws.series[0])
-    results.set_paths(draws.record["paths"])
+def figures_of(
+    draws: Draws,
+    model: _core.Model,
+    truth: ArrayLike | None,
+    reference: ArrayLike | None,
+    labels: Mapping[str, str] | None,
+    interval: float,
+) -> Figures:
+    """Pair plot, marginals, the (first) series and which of its transitions told most: what `catena report` makes of the
+    draws, what was predicted from them and the model, as files."""
+    with tempfile.TemporaryDirectory(prefix="catena-figures-") as folder:
+        files = [pathlib.Path(folder) / name for name in ("model.safetensors", "posterior.nc", "predictive.nc")]
+        model.write(str(files[0]))
+        draws.save(files[1])
+        if draws.predictive is None:
+            files.pop()
+        else:
+            draws.predictive.save(files[2])
+        results = _core.read_results([str(file) for file in files], float(interval))
     results.add_information(model, 0)
     dimension = len(draws.parameters)
     if truth is not None:
         results.set_truth(as_rows(truth, "posterior.plot", "truth", dimension).ravel())
     if reference is not None:
         results.set_reference(draws.parameters, as_rows(reference, "posterior.plot", "reference", dimension))
+    results.set_labels(to_json(dict(labels or {})))
     return Figures(results)
 
 
@@ -179,7 +274,8 @@ class Posterior:
     x is one series [T + 1, n], or a list of several with the same θ, of any lengths. A row of NaN is a missing state,
     which the chain steps over if the estimator knows such steps (catena.simulate(…, gaps=(1, 6))); cut_gaps=True lets
     the series end there and a new one begin. times= are those of the rows (of each series, in a list, if x is one):
-    their differences are the steps, in units of step_length=.
+    their differences are the steps, in units of step_length=. A DataFrame's column `time`, `date`, … or its index are
+    the times, too. Dates count in time_unit= ("day", "month", …) since time_origin=, or the first of them.
 
     >>> posterior
     Posterior(fnle, default x of 7 rows; parameters drift)
@@ -226,13 +322,14 @@ class Posterior:
     def state_names(self) -> list[str]:
         return list(self._about["state_names"])
 
-    def set_default_x(self, x: ArrayLike, times: ArrayLike | None = None) -> Posterior:
-        """The series that sample(), log_prob() and map() use if none is given. Returns the posterior.
+    def set_default_x(self, x: ArrayLike, times: ArrayLike | None = None, **settings: Any) -> Posterior:
+        """The series that sample(), log_prob() and map() use if none is given. Returns the posterior. Keywords say how
+        dates are read (time_unit=, time_origin=).
 
         >>> posterior.set_default_x(series).sample((10,)).shape
         (10, 1)
         """
-        self._default = self._panel("set_default_x", x, times)
+        self._default = self._panel("set_default_x", x, times, settings)
         self._stream = None
         return self
 
@@ -246,17 +343,24 @@ class Posterior:
         >>> growing.update(series[4:]).sample((10,)).shape
         (10, 1)
         """
-        x_new, column = split_time(x_new)
-        times = column if times is None else times
+        x_new, column = split_time(x_new, "posterior.update")
+        times = column if times is None else as_times(times, "posterior.update")
         if self._default is not None and len(self._default) > 1:
             raise ValueError(f"posterior.update: the default x has {len(self._default)} series, but must be one to go on")
         known = None if self._default is None else self._default[0]
         if times is None and known is not None and self._about["uses_time"]:
             times = known.times[-1] + 1 + np.arange(len(x_new), dtype=np.float64)
-        new = self._series("posterior.update", x_new, times)
-        if known is not None and (len(known.times) == 0) != (len(new.times) == 0):
-            raise ValueError("posterior.update: the rows before or these have times, but must have them both or neither")
-        self._default = [new if known is None else known.followed_by(new)]
+        calendar = "" if self._default is None else self._default.calendar
+        scale = json.loads(calendar) if calendar else {}
+        begun = {"time_unit": scale["unit"], "time_origin": scale["origin"]} if scale else {}
+        added = self._numbered("posterior.update", [self._series("posterior.update", x_new, times)], begun)
+        new = added[0]
+        neither = known is None or (len(known.times) == 0) == (len(new.times) == 0)
+        if not neither or (known is not None and bool(calendar) != bool(added.calendar)):
+            raise ValueError(
+                "posterior.update: the rows before or these have times (or dates), but must have them both or neither"
+            )
+        self._default = Panel([new if known is None else known.followed_by(new)], calendar or added.calendar)
         if self._stream is not None:
             self._stream.pending = self._stream.pending.followed_by(new)
         elif _core.can_stream(self._model):
@@ -283,23 +387,38 @@ class Posterior:
         joined._default = self._default
         return joined
 
-    def _panel(self, function: str, x: Any, times: Any) -> Panel:
+    def _panel(self, function: str, x: Any, times: Any, settings: Mapping[str, Any]) -> Panel:
         """What was given as x, or else the default series: all series of one θ."""
         if x is None:
             if self._default is None:
                 raise ValueError(f"{function}: x is missing, but must be the observed series (or call set_default_x)")
             return self._default
         if not _is_panel(x):
-            return [self._series(function, x, times)]
+            return self._numbered(function, [self._series(function, x, times)], settings)
         each = [None] * len(x) if times is None else list(times)
         if len(each) != len(x):
             raise ValueError(f"{function}: times has {len(each)} parts, but must have {len(x)}, one for each series of x")
-        return [self._series(function, one, its) for one, its in zip(x, each, strict=True)]
+        series = [self._series(function, one, its) for one, its in zip(x, each, strict=True)]
+        return self._numbered(function, series, settings)
+
+    def _numbered(self, function: str, series: list[Series], settings: Mapping[str, Any]) -> Panel:
+        """The series with dates as numbers, in the unit that the settings name."""
+        dated = [isinstance(one.times, Dates) for one in series]
+        if not any(dated):
+            return Panel(series)
+        if not all(dated):
+            raise ValueError(f"{function}: some series have dates, but all or none must have them")
+        chosen = {**self.settings, **settings}
+        paths = to_json({name: chosen[name] for name in ("time_unit", "time_origin") if name in chosen})
+        matters = self._about["uses_time"] or self._about["uses_step"]
+        dates = [one.times.view(np.ndarray) for one in series]
+        numbers, calendar = _core.number_dates(function, dates, paths, matters)
+        return Panel([Series(one.rows, its) for one, its in zip(series, numbers, strict=True)], calendar)
 
     def _series(self, function: str, x: Any, times: ArrayLike | None) -> Series:
         if isinstance(x, Observation):
             x, times = x.series, x.times if times is None else times
-        x, column = split_time(x)
+        x, column = split_time(x, function)
         times = column if times is None else times
         names = names_of(x)
         if names is not None and sorted(names) == sorted(self.state_names):
@@ -307,7 +426,7 @@ class Posterior:
         rows = as_rows(x, function, "x", len(self.state_names))
         if times is None:
             return Series(rows, np.arange(len(rows) if self._about["uses_time"] else 0, dtype=np.float64))
-        return Series(rows, np.ascontiguousarray(as_array(times, function, "times").ravel()))
+        return Series(rows, as_times(times, function))
 
     def sample(
         self,
@@ -333,7 +452,7 @@ class Posterior:
         9
         """
         shape, count = draw_count(sample_shape, "posterior.sample")
-        series = self._panel("posterior.sample", x, times)
+        series = self._panel("posterior.sample", x, times, settings)
         stream = self._stream if x is None else None
         whole = as_seed(seed, "posterior.sample")
         self.draws = self._draw(series, count, whole, threads, show_progress_bars, settings, stream)
@@ -375,19 +494,61 @@ class Posterior:
             state_names=self.state_names,
             chains=found["chains"],
             record=json.loads(found["record"]),
+            calendar=panel.calendar,
+            health=found["health"] if len(found["health"]) else None,
+            _make=functools.partial(self._groups, panel, chosen),
         )
+
+    def _groups(self, panel: Panel, chosen: tuple[str, str], theta: np.ndarray) -> dict[str, np.ndarray]:
+        """Draws.groups of draws that were made with these settings."""
+        groups = {"prior": self.prior.sample((len(theta),))}
+        transitions = sum(len(one.rows) - 1 for one in panel)
+        if self._model.method not in ("fnle", "fnre") or len(theta) * transitions > _MOST_LIKELIHOODS:
+            return groups
+        if not np.isfinite(theta).all():
+            return groups
+        rows, times = zip(*panel, strict=True)
+        request = (self._model, self._companions, rows, times, *chosen, np.ascontiguousarray(theta), 0)
+        groups["log_density"] = _core.log_prob(*request)
+        if self._model.method == "fnle" and not self._companions:
+            groups["log_likelihood"] = _core.log_likelihood(*request)
+        return groups
+
+    def log_likelihood(
+        self,
+        theta: ArrayLike,
+        x: ArrayLike | Observation | None = None,
+        *,
+        times: ArrayLike | None = None,
+        threads: int = 0,
+        **settings: Any,
+    ) -> np.ndarray:
+        """log q(x^(t+1) | x^t, θ) of each transition, of shape theta.shape[:-1] + (transitions,). For FNLE.
+
+        >>> posterior.log_likelihood([[0.0], [0.5]], x=series).shape
+        (2, 6)
+        """
+        rows, shape = theta_rows(theta, "posterior.log_likelihood", self.prior.dimension)
+        panel = self._panel("posterior.log_likelihood", x, times, settings)
+        series, numbers = zip(*panel, strict=True)
+        found = _core.log_likelihood(
+            self._model, self._companions, series, numbers, *self._chosen(settings), rows, threads
+        )
+        return found.reshape(*shape, -1)
 
     def sample_batched(
         self,
         sample_shape: Sequence[int] | int,
         x: Sequence[ArrayLike],
         *,
+        times: Sequence[ArrayLike] | None = None,
         seed: int | None = 0,
         threads: int = 0,
         show_progress_bars: bool = True,
         **settings: Any,
     ) -> np.ndarray:
-        """Draws for several series, each with a θ of its own: sample_shape + (number of series, d). Lengths may differ.
+        """Draws for several series, each with a θ of its own: sample_shape + (number of series, d). Lengths may differ;
+        times= has those of each series, and rows of NaN are missing states, as for sample().
 
         >>> posterior.sample_batched((10,), [series, series[:4]]).shape
         (10, 2, 1)
@@ -395,8 +556,13 @@ class Posterior:
         shape, count = draw_count(sample_shape, "posterior.sample_batched")
         root = as_seed(seed, "posterior.sample_batched")
         parts = []
-        for i, one in enumerate(x):
-            series = self._panel("posterior.sample_batched", one, None)
+        each = [None] * len(x) if times is None else list(times)
+        if len(each) != len(x):
+            raise ValueError(
+                f"posterior.sample_batched: times has {len(each)} parts, but must have {len(x)}, one for each series of x"
+            )
+        for i, (one, its) in enumerate(zip(x, each, strict=True)):
+            series = self._panel("posterior.sample_batched", one, its, settings)
             child = _core.child_seed(root, "sample_batched", i)
             parts.append(self._draw(series, count, child, threads, show_progress_bars, settings).theta)
         return np.stack(parts, axis=1).reshape(*shape, len(parts), self.prior.dimension)
@@ -417,7 +583,7 @@ class Posterior:
         (2,)
         """
         rows, shape = theta_rows(theta, "posterior.log_prob", self.prior.dimension)
-        series, times = zip(*self._panel("posterior.log_prob", x, times), strict=True)
+        series, times = zip(*self._panel("posterior.log_prob", x, times, settings), strict=True)
         chosen = self._chosen(settings)
         found = _core.log_prob(self._model, self._companions, series, times, *chosen, rows, threads)
         return found.reshape(shape)
@@ -437,7 +603,7 @@ class Posterior:
         >>> posterior.map(x=series).shape
         (1,)
         """
-        series, times = zip(*self._panel("posterior.map", x, times), strict=True)
+        series, times = zip(*self._panel("posterior.map", x, times, settings), strict=True)
         found = _core.map(
             self._model, self._companions, series, times, *self._chosen(settings), as_seed(seed, "posterior.map"), threads,
             show_progress_bars,
@@ -485,7 +651,7 @@ class Posterior:
 
         if resume and checkpoint is None:
             raise ValueError("posterior.correct: resume is given without checkpoint, but must come with the file to go on with")
-        panel = self._panel("posterior.correct", x, times)
+        panel = self._panel("posterior.correct", x, times, settings)
         work = partial(_core.correct_posterior, checkpoint=os.fspath(checkpoint) if checkpoint else "", resume=resume)
         found, sampler = correction.run(
             "posterior.correct", work, self, panel, simulator, n, seed, threads, show_progress_bars,
@@ -521,7 +687,7 @@ class Posterior:
         """
         from . import correction
 
-        panel = self._panel("posterior.check", x, times)
+        panel = self._panel("posterior.check", x, times, settings)
         found, _ = correction.run(
             "posterior.check", _core.check_posterior, self, panel, simulator, n, seed, threads, show_progress_bars,
             initial_state, batch_size, executor, workers, budget, settings,
@@ -539,20 +705,83 @@ class Posterior:
 
         >>> theta = posterior.sample((100,), x=series)
         >>> posterior.to_arviz().posterior["drift"].shape
-        (1, 100)
+        (10, 10)
         """
         return self._last("to_arviz").to_arviz()
 
-    def plot(self, *, truth: ArrayLike | None = None, reference: ArrayLike | None = None) -> Figures:
-        """Figures of the last draws: pair plot, marginals, the (first) series and which of its transitions told most; with the
-        true θ and draws of a reference [N, d] if they are given. A notebook shows them, save("posterior.html") writes a
-        page.
+    def summary(self, interval: float = 0.9) -> pandas.DataFrame:
+        """Means, intervals, R-hat and effective sample sizes of the last draws, a row for each parameter.
+
+        >>> theta = posterior.sample((100,), x=series)
+        >>> posterior.summary().loc["drift", "mean"].round(1)
+        np.float64(0.4)
+        """
+        return self._last("summary").summary(interval)
+
+    def predict(
+        self,
+        simulator: Callable[..., ArrayLike] | Task | None = None,
+        n: int = 200,
+        *,
+        x: ArrayLike | Observation | None = None,
+        times: ArrayLike | None = None,
+        horizon: int = 0,
+        series: int = 0,
+        seed: int | None = 0,
+        batch_size: int = 1024,
+        executor: Any = None,
+        workers: int | None = None,
+        threads: int = 0,
+        show_progress_bars: bool = True,
+        **settings: Any,
+    ) -> Predictive:
+        """Series that the simulator makes of n of the last draws, spread over them; as `catena predict`. If x is given, or
+        there are no draws yet, 1000 are made first, with the keywords of sample().
+
+        simulator: as for catena.simulate, step(theta, x, rng[, t, dt, past]) or a task; the task that the estimator was
+        trained on, if it is left out. From row to row it makes as many steps as the times are apart. horizon: steps to
+        forecast beyond the last observed state. series: which one, if the draws are of several.
+
+        >>> predictive = walk_posterior.predict(x=walk_series, n=50, horizon=3, show_progress_bars=False)
+        >>> predictive.forecast.shape
+        (50, 3, 1)
+        """
+        from .prediction import predict_posterior
+
+        if x is not None or self.draws is None:
+            self.sample(
+                (1000,), x=x, times=times, seed=seed, threads=threads, show_progress_bars=show_progress_bars, **settings
+            )
+        elif settings or times is not None:
+            raise TypeError("posterior.predict: settings or times are given, but they must come with x, to make draws anew")
+        draws = self._last("predict")
+        found = predict_posterior(
+            self, draws, simulator, n, horizon, series, seed, batch_size, executor, workers, threads, show_progress_bars
+        )
+        if series == 0:  # the one that figures show
+            self.draws = replace(draws, predictive=found)
+        return found
+
+    def plot(
+        self,
+        *,
+        truth: ArrayLike | None = None,
+        reference: ArrayLike | None = None,
+        labels: Mapping[str, str] | None = None,
+        interval: float = 0.9,
+    ) -> Figures:
+        """Figures of the last draws: pair plot, marginals with the prior, the (first) series (with what predict() made of
+        it) and which of its transitions told most; with the true θ and draws of a reference [N, d] if they are given. A
+        notebook shows them, save("posterior.html") writes the page that `catena report` would write.
+
+        labels: what parameters and states are called, {"theta_1": "growth rate (1/yr)"}. interval: the share of the
+        intervals in tables, bands and the wider regions.
 
         >>> theta = posterior.sample((100,), x=series)
         >>> "pair_plot" in posterior.plot(truth=[0.4]).names
         True
         """
-        return figures_of(self._last("plot"), self._model, truth, reference)
+        return figures_of(self._last("plot"), self._model, truth, reference, labels, interval)
 
     def __repr__(self) -> str:
         rows = " and ".join(str(len(series.rows)) for series in self._default or [])

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _core, _html
 from ._arrays import ArrayLike, as_array, as_rows, as_seed, draw_count, to_json
+
+if TYPE_CHECKING:
+    from .prediction import Predictive
 
 
 class Family:
@@ -361,6 +364,45 @@ class Prior:
         (True, True)
         """
         return Prior(self._core.around(as_rows(theta, "prior.around", "theta", self.dimension), float(widen)))
+
+    def predict(
+        self,
+        simulator: Any,
+        n: int = 200,
+        *,
+        x: ArrayLike | None = None,
+        times: Any = None,
+        initial_state: Any = None,
+        transitions: int | None = None,
+        order: int = 1,
+        state_names: Sequence[str] | None = None,
+        step_length: float | None = None,
+        time_unit: str = "auto",
+        seed: int | None = 0,
+        batch_size: int = 1024,
+        executor: Any = None,
+        workers: int | None = None,
+        threads: int = 0,
+        show_progress_bars: bool = True,
+    ) -> Predictive:
+        """Series that the simulator makes of n draws from the prior, before anything is learned: like x (from its first
+        state on, at its times or times=), or of so many `transitions` from initial_state=, as catena.simulate takes it.
+
+        One step of the simulator is step_length= of the times: the shortest difference, unless it is given; dates count
+        in time_unit=.
+
+        >>> def step(theta, x, rng):
+        ...     return x + theta + 0.1 * rng.standard_normal(x.shape)
+        >>> prior = Independent({"drift": Normal(0, 1)})
+        >>> prior.predict(step, 50, initial_state=[0.0], transitions=10, show_progress_bars=False)
+        Predictive(50 series of 10 transitions; states x_1)
+        """
+        from .prediction import predict_prior
+
+        return predict_prior(
+            self, simulator, n, x, times, initial_state, transitions, order, state_names, step_length, time_unit, seed,
+            batch_size, executor, workers, threads, show_progress_bars,
+        )  # fmt: skip
 
     @property
     def base(self) -> Prior:

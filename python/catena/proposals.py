@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import ArrayLike, as_array, as_rows, split_time
+from ._arrays import ArrayLike, as_array, as_rows, to_json
 from ._settings import Settings, entries
+from ._times import Dates, split_time
 from .priors import Family, Independent, Normal, Prior, Uniform
 
 
@@ -86,19 +87,35 @@ class Gaussian(Fixed):
 
 class Target(Proposal):
     """States of given series (the observed one, say), plus noise: good for these series, not beyond them. A DataFrame's
-    column `time` is the time of its rows, for simulators that use it.
+    column `time` is the time of its rows, for simulators that use it; dates count in time_unit= ("day", "month", …) since
+    time_origin= or the first of them, which must be as for the posterior.
 
     >>> Target([[0.0, 1.0], [0.5, 1.2]], noise=0.2).states
     2
     """
 
-    def __init__(self, series: ArrayLike | Sequence[ArrayLike], **settings: Any) -> None:
+    def __init__(
+        self,
+        series: ArrayLike | Sequence[ArrayLike],
+        *,
+        time_unit: str = "auto",
+        time_origin: str = "",
+        **settings: Any,
+    ) -> None:
         given = series if isinstance(series, (list, tuple)) and np.ndim(series[0]) >= 2 else [series]
-        parts = [split_time(one) for one in given]
+        parts = [split_time(one, "proposals.Target") for one in given]
         columns = [as_rows(one, "proposals.Target", "series") for one, _ in parts]
         super().__init__({"proposal": "target", **_checked("target", settings)}, columns[0].shape[1])
         self.series = columns
         self.times = [np.empty(0) if times is None else np.ascontiguousarray(times) for _, times in parts]
+        dated = [isinstance(times, Dates) for _, times in parts]
+        if any(dated):
+            if not all(dated):
+                raise ValueError("proposals.Target: some series have dates, but all or none must have them")
+            paths = to_json({"time_unit": time_unit, "time_origin": time_origin})
+            dates = [times.view(np.ndarray) for times in self.times]
+            self.times, _ = _core.number_dates("proposals.Target", dates, paths, False)
+        self.unit_is_guessed = any(dated) and time_unit == "auto"
 
 
 class Predictive(Proposal):

@@ -391,6 +391,8 @@ def simulate(
         proposal = "predictive"
     # Nothing comes before initial states: no proposal.
     chosen = as_proposal(proposal, "simulate") if proposal is not None else Proposal({"proposal": None})
+    if step.uses_time and getattr(chosen, "unit_is_guessed", False):
+        raise ValueError("simulate: the series of the proposal have dates, but time_unit= of Target must say what t counts in")
     draw, states = _draw_of(chosen, len(state_names) if state_names else None, step.uses_time, order)
     start, states_of_start = initial_states(initial_state, states, order, prior)
     names = _state_names(state_names, chosen, states or states_of_start)

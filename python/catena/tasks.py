@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core, _html
-from ._arrays import ArrayLike, as_array, as_rows, as_seed, split_time, to_json
+from ._arrays import ArrayLike, as_array, as_rows, as_seed, to_json
 from ._settings import Settings, entries
+from ._times import split_time
 from .errors import SamplingFailure
 from .priors import Prior
 
@@ -113,7 +114,7 @@ class Task:
         >>> task.reference(task.observe(10), n=100).shape
         (100, 1)
         """
-        rows = series.series if isinstance(series, Observation) else split_time(series)[0]
+        rows = series.series if isinstance(series, Observation) else split_time(series, "reference")[0]
         fields = Settings("reference", _core.reference_settings())
         found = self._core.reference(
             as_rows(rows, "reference", "series", len(self.state_names)),

@@ -146,9 +146,11 @@ TEST(ObservedSeries, RefusesWhatDoesNotFitTheModel) {
   };
   Matrix bad = random_matrix(4, 2, 1);
   bad(2, 1) = std::nan("");
-  EXPECT_EQ(sentence(bad),
-            "sample: row 3 of the series is missing in 1 of 2 coordinates, but must be there or missing as a whole; "
-            "partly_missing drops what is there of it");
+  EXPECT_EQ(
+      sentence(bad),
+      "sample: row 3 of the series is missing in 1 of 2 coordinates, but must be there or missing as a whole: "
+      "a transition needs all coordinates of a state; fill in what is missing, or set partly_missing to drop what is "
+      "there of it");
   bad(2, 0) = std::nan("");
   EXPECT_EQ(
       sentence(bad),

@@ -26,13 +26,15 @@ class Predictive : public ::testing::Test {
   Matrix theta{draws, 1}, observed{rows, 2};
   std::vector<double> times{10, 11, 12, 13, 14};
   double step_length = 1;
+  std::size_t horizon = 0;
 
   Predictive() {
     for (std::size_t k = 0; k < draws; ++k) theta(k, 0) = static_cast<double>(k % 3);
     for (std::size_t t = 0; t < rows; ++t) observed(t, 0) = 100.0 * static_cast<double>(t);
   }
   PredictiveSeries run(int threads = 2) const {
-    return predict(simulator, theta, {observed, times}, step_length, Streams(3), Parallel(threads));
+    return predict(simulator, theta, {observed, times}, {.step_length = step_length, .horizon = horizon}, Streams(3),
+                   Parallel(threads));
   }
 };
 
@@ -84,6 +86,57 @@ TEST_F(Predictive, MakesAsManyStepsAsTheTimesAreApart) {
   }
 }
 
+TEST_F(Predictive, ForecastsFromTheLastStateThatIsKnown) {
+  horizon = 3;
+  observed(4, 0) = std::numeric_limits<double>::quiet_NaN();
+  const PredictiveSeries series = run();
+  horizon = 0;
+  const PredictiveSeries without = run();
+  EXPECT_EQ(series.run, without.run);
+  EXPECT_EQ(series.one_step, without.one_step);
+  EXPECT_TRUE(without.forecast.empty());
+  EXPECT_EQ(series.forecast_times, (std::vector<double>{15, 16, 17}));
+  for (std::size_t k = 0; k < draws; ++k) {
+    for (std::size_t h = 0; h < 3; ++h) {
+      // Six standard deviations of the sum of h + 2 normals, 1,500 checks: false alarms 3e-6.
+      const auto steps = static_cast<double>(h + 2);
+      EXPECT_NEAR(series.forecast[k](h, 0), observed(3, 0) + steps * theta(k, 0), 0.6 * std::sqrt(steps));
+      EXPECT_EQ(series.forecast[k](h, 1), 14.0 + static_cast<double>(h));
+    }
+  }
+}
+
+TEST_F(Predictive, CarriesAllStatesOfAChainOfHigherOrder) {
+  struct Sum {  // x' = x + the state before it
+    void step(const simulate::StepInput& input, Stream&, StateBlock next) const {
+      for (std::size_t l = 0; l < next.lanes; ++l) next(0, l) = input.state(0, l) + input.state(1, l);
+    }
+  };
+  simulate::Simulator sum = simulate::make_simulator("sum", {"theta"}, {"x"}, Sum{}, false);
+  sum.order = 2;
+  Matrix fibonacci(4, 1);
+  for (std::size_t t = 0; t < 4; ++t) fibonacci(t, 0) = std::vector<double>{1, 1, 10, 20}[t];
+  const PredictiveSeries series = predict(sum, theta, {fibonacci}, {.horizon = 2}, Streams(1), Parallel(1));
+  EXPECT_EQ(series.run[7].values()[2], 2);
+  EXPECT_EQ(series.run[7].values()[3], 3);
+  EXPECT_EQ(series.one_step[7].values()[2], 2);
+  EXPECT_EQ(series.one_step[7].values()[3], 11);
+  EXPECT_EQ(series.forecast[7].values()[0], 30);
+  EXPECT_EQ(series.forecast[7].values()[1], 50);
+}
+
+TEST_F(Predictive, StartsWhereItIsTold) {
+  Matrix starts(draws, 2);
+  for (std::size_t k = 0; k < draws; ++k) starts(k, 0) = 1000.0 + static_cast<double>(k);
+  observed(0, 0) = std::numeric_limits<double>::quiet_NaN();
+  const PredictiveSeries series =
+      predict(simulator, theta, {observed, times}, {.starts = starts}, Streams(3), Parallel(2));
+  for (std::size_t k = 0; k < draws; ++k) {
+    EXPECT_EQ(series.run[k](0, 0), starts(k, 0));
+    EXPECT_NEAR(series.run[k](1, 0), starts(k, 0) + theta(k, 0), 0.6);
+  }
+}
+
 TEST_F(Predictive, DoesNotDependOnThreads) {
   const PredictiveSeries one = run(1), three = run(3);
   EXPECT_EQ(one.run, three.run);
@@ -96,10 +149,17 @@ TEST_F(Predictive, RefusesASeriesWithoutAStart) {
 }
 
 TEST_F(Predictive, IsAGroupThatArvizOpens) {
-  const files::Group group = predictive_group(run(), simulator.state_names);
+  horizon = 3;
+  const auto groups = predictive_groups(run(), {observed, times}, simulator.state_names);
+  const files::Group& group = groups.front();
   EXPECT_EQ(group.name, "posterior_predictive");
   EXPECT_EQ(group.variable("series").dimensions, (std::vector<std::string>{"chain", "draw", "time", "state"}));
   EXPECT_EQ(std::get<std::vector<double>>(group.variable("one_step").values).size(), draws * rows * 2);
+  EXPECT_EQ(std::get<std::vector<double>>(group.variable("time").values), times);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[1].name, "predictions");
+  EXPECT_EQ(std::get<std::vector<double>>(groups[1].variable("time").values), (std::vector<double>{15, 16, 17}));
+  EXPECT_EQ(std::get<std::vector<double>>(groups[1].variable("series").values).size(), draws * horizon * 2);
 }
 
 }  // namespace

@@ -91,6 +91,37 @@ TEST(ReportDensity, ScalesWithTheValues) {
   EXPECT_NEAR(bandwidth(far) / bandwidth(values), 1e-3, 1e-6);
 }
 
+TEST(ReportRegion, OfANormalHasNoIslands) {
+  // Heavy tails leave single draws far out; twenty sets of draws, each with one outline at 90 % and at 50 %.
+  for (int set = 0; set < 20; ++set) {
+    std::vector<double> x(300), y(300);
+    Stream random = Streams(11).stream("islands", static_cast<std::uint64_t>(set));
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      const double scale = 1 / std::sqrt(0.25 * (std::pow(random.normal(), 2) + std::pow(random.normal(), 2) +
+                                                 std::pow(random.normal(), 2) + std::pow(random.normal(), 2)));
+      x[k] = scale * random.normal();
+      y[k] = 0.8 * x[k] + 0.6 * scale * random.normal();
+    }
+    const Density2 both = density(x, y);
+    for (const double share : {0.9, 0.5}) {
+      std::size_t small = 0;
+      const std::vector<Ring> rings = outline(both, height_of_region(both.height, share));
+      double largest = 0;
+      for (const Ring& ring : rings) largest = std::max(largest, std::abs(area(ring)));
+      for (const Ring& ring : rings) small += std::abs(area(ring)) < 0.02 * largest ? 1 : 0;
+      EXPECT_EQ(small, 0U) << "set " << set << ", share " << share << ": " << rings.size() << " rings";
+    }
+  }
+}
+
+TEST(ReportRegion, KeepsTwoModesApart) {
+  std::vector<double> x = normals(500, "left", -2, 0.3), y = normals(1000, "y");
+  const std::vector<double> right = normals(500, "right", 2, 0.3);
+  x.insert(x.end(), right.begin(), right.end());
+  const Density2 both = density(x, y);
+  EXPECT_EQ(outline(both, height_of_region(both.height, 0.9)).size(), 2U);
+}
+
 TEST(ReportRegion, HoldsTheShareOfTheDrawsThatItSays) {
   const std::size_t n = 4000;
   const std::vector<double> x = normals(n, "x"), e = normals(n, "e");

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <set>
 
+#include "catena/core/errors.h"
 #include "catena/core/random.h"
+#include "catena/report/figure.h"
 #include "catena/report/figures/pairs_shown.h"
 #include "catena/report/theme.h"
 
@@ -83,6 +85,107 @@ TEST(Findings, NameAMisfitAndWhatTheSeriesDoesNotTell) {
   EXPECT_NE(all.find("note: The series says little about p2 (90 %)"), std::string::npos) << all;
   EXPECT_NE(all.find("do not fit together for p1 (-0.50)"), std::string::npos) << all;
   EXPECT_NE(all.find("comes from 1 of its 29 transitions"), std::string::npos) << all;
+}
+
+/// All findings of these results, a line each.
+std::string told(const Results& results) {
+  const Streams streams(1);
+  std::string all;
+  for (const Finding& finding : findings(results, summarise(results, streams, Parallel(1)), streams)) {
+    all += fmt::format("{}: {}\n", name(finding.severity), finding.text);
+  }
+  return all;
+}
+
+TEST(Findings, TellARisingLossFromOneThatHasSettled) {
+  // A steep fall at first, then a slow steady rise of a twentieth of it: with noise that is smaller, and larger.
+  const auto curve = [](double rise, double noise) {
+    model::LearningCurve made;
+    Stream stream = Streams(5).stream("loss");
+    for (int i = 0; i < 400; ++i) {
+      made.step.push_back(i);
+      made.held_out_loss.push_back(20 * std::exp(-i / 10.0) + rise * i / 400 + noise * stream.normal());
+    }
+    Results results;
+    results.learning_curve = made;
+    return told(results);
+  };
+  EXPECT_NE(curve(1, 0.02).find("note: The held-out loss was lowest near step"), std::string::npos) << curve(1, 0.02);
+  EXPECT_NE(curve(0, 0.02).find("good: Training has settled"), std::string::npos) << curve(0, 0.02);
+  EXPECT_NE(curve(0, 1).find("good: Training has settled"), std::string::npos) << curve(0, 1);
+}
+
+TEST(Findings, DoNotNameTransitionsWhoseContributionsCancel) {
+  Results results = everything();
+  Matrix& contribution = results.information->information->contribution;
+  for (std::size_t t = 0; t < contribution.rows(); ++t) contribution(t, 0) = t % 2 == 0 ? 0.5 : -0.45;
+  EXPECT_NE(told(results).find("note: What single transitions say partly cancels: 84 %"), std::string::npos)
+      << told(results);
+  EXPECT_EQ(told(results).find("Half of what"), std::string::npos);
+}
+
+TEST(Findings, KnowThatOneOfTwentyParametersLiesOutside) {
+  Results results;
+  results.posterior = draws(1000, 20);
+  results.truth.assign(20, 0);
+  results.truth[7] = 10;
+  EXPECT_NE(
+      told(results).find(
+          "note: The true value of p7 lies outside the central 99 % of the draws; by chance one or more do in 18 %"),
+      std::string::npos)
+      << told(results);
+  results.truth[8] = results.truth[9] = 10;
+  EXPECT_NE(told(results).find("warning: The true value of p7, p8 and p9 lies outside"), std::string::npos)
+      << told(results);
+  results.posterior = draws(1000, 1);
+  results.truth = {10};
+  EXPECT_NE(told(results).find("warning: The true value of p0 lies outside"), std::string::npos) << told(results);
+}
+
+TEST(Labels, AreGivenToParametersAndStates) {
+  Results results = everything();
+  results.style.labels = {{"p1", "growth rate (1/yr)"}, {"prey", "prey (thousands)"}};
+  apply_labels(results);
+  EXPECT_EQ(results.posterior->parameters[1], "growth rate (1/yr)");
+  EXPECT_EQ(results.observed->names[0], "prey (thousands)");
+  EXPECT_NE(draw_all(results).front().drawing.spec.dump().find("growth rate (1/yr)"), std::string::npos);
+  results.style.labels = {{"p9", "none"}};
+  EXPECT_THROW(apply_labels(results), InputError);
+}
+
+TEST(Styles, HaveIntervalsOfChoice) {
+  Results results = everything();
+  results.style.interval = 0.5;
+  const Summary summary = summarise(results, Streams(1), Parallel(1));
+  EXPECT_NEAR(summary.parameters[0].high - summary.parameters[0].low, 1.35, 0.4);  // quartiles of a normal
+  EXPECT_TRUE(to_json(summary)["parameters"][0].contains("q25"));
+  EXPECT_EQ(end_text(0.95, false), "2.5 %");
+  EXPECT_EQ(end_text(0.9, true), "95 %");
+}
+
+TEST(SeriesFigure, ShowsDatesAndTheForecast) {
+  Results results = everything();
+  for (int t = 0; t < 30; ++t) results.observed->times.push_back(t);
+  results.observed->calendar = Calendar{"month", seconds_of_date("2000-01-01").value()};
+  results.forecast = Predictive{Matrix(2, 1), Matrix(2, 1), Matrix(2, 1), {30, 31}};
+  for (const DrawnFigure& figure : draw_all(results)) {
+    if (figure.name != "series") continue;
+    const nlohmann::json& layers = figure.drawing.spec["concat"][0]["layer"];
+    ASSERT_EQ(layers.size(), 3U);  // band of the forecast, its median, the series
+    EXPECT_EQ(layers[0]["encoding"]["x"]["type"], "temporal");
+    EXPECT_EQ(layers[0]["data"]["values"][0]["x"], 1000 * static_cast<std::int64_t>(*seconds_of_date("2002-07-01")));
+    return;
+  }
+  FAIL() << "no figure of the series";
+}
+
+TEST(Marginals, ShowThePrior) {
+  Results results;
+  results.posterior = draws(200, 1);
+  const auto layers = [&] { return draw_all(results).front().drawing.spec["concat"][0]["layer"].size(); };
+  const std::size_t without = layers();
+  results.prior = draws(300, 1).values;
+  EXPECT_EQ(layers(), without + 1);
 }
 
 TEST(Findings, SayWhatTheCertificateSays) {

@@ -15,6 +15,32 @@ McmcDraws sample_known(const KnownTarget& known, std::size_t draws, const McmcSe
   return mcmc_sample(target, draws, settings, Streams(5), Parallel(threads));
 }
 
+/// Chain c has the draws 100 c, 100 c + 1, ….
+Traces counted(std::size_t chains, std::size_t draws) {
+  Traces traces{Matrix(chains, draws)};
+  for (std::size_t c = 0; c < chains; ++c) {
+    for (std::size_t k = 0; k < draws; ++k) traces[0](c, k) = 100.0 * static_cast<double>(c) + static_cast<double>(k);
+  }
+  return traces;
+}
+
+TEST(ThinByChain, GivesAsManyChainsAsDivideTheNumberOfDraws) {
+  const ChainDraws all = thin_by_chain(counted(4, 10), 20);
+  EXPECT_EQ(all.chains, 4U);
+  for (std::size_t k = 0; k < 20; ++k) {
+    EXPECT_EQ(all.z(k, 0), 100.0 * static_cast<double>(k / 5) + static_cast<double>(2 * (k % 5) + 1)) << k;
+  }
+  const ChainDraws some = thin_by_chain(counted(32, 10), 100);
+  EXPECT_EQ(some.chains, 10U);
+  EXPECT_EQ(some.z(99, 0), 2809);  // spread over all chains: the last is number 9 · 32/10 = 28
+  EXPECT_EQ(thin_by_chain(counted(32, 40), 1000).chains, 25U);
+  const ChainDraws prime = thin_by_chain(counted(32, 10), 101);
+  EXPECT_EQ(prime.chains, 1U);
+  EXPECT_EQ(prime.z, thin(counted(32, 10), 101));
+  EXPECT_EQ(thin_by_chain(counted(32, 10), 6).chains, 1U);  // chains of three draws tell nothing
+  EXPECT_EQ(thin_by_chain(counted(1, 10), 8).chains, 1U);
+}
+
 class EveryKernelAndAuto : public ::testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Kernels, EveryKernelAndAuto, ::testing::ValuesIn(kernel_choices()),

@@ -85,9 +85,11 @@ TEST(Paths, RefuseTimesThatDoNotRise) {
 TEST(Paths, DropStatesThatAreMissingInPartOnlyIfAskedTo) {
   Matrix states(4, 2);
   states(1, 0) = missing;
-  EXPECT_EQ(sentence(states, {}, {1, 2, true}),
-            "test: row 2 of the series is missing in 1 of 2 coordinates, but must be there or missing as a whole; "
-            "partly_missing drops what is there of it");
+  EXPECT_EQ(
+      sentence(states, {}, {1, 2, true}),
+      "test: row 2 of the series is missing in 1 of 2 coordinates, but must be there or missing as a whole: "
+      "a transition needs all coordinates of a state; fill in what is missing, or set partly_missing to drop what is "
+      "there of it");
   EXPECT_EQ(paths(states, {}, {1, 2, true}, {.partly_missing = true})[0].steps, (std::vector<double>{2, 1}));
 }
 

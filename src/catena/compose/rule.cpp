@@ -30,8 +30,9 @@ std::unique_ptr<SeriesScore> compose(std::string_view name, RuleInput input) {
     check::all_finite("compose", "precisions", c.values());
   }
   if (rule.needs_jacobians) {
-    check::that(input.source->has_jacobians(), "compose", "the source of local scores", "one without Jacobians",
-                fmt::format("one with Jacobians for rule {}", name));
+    check::that(
+        input.source->has_jacobians(), "compose", "the source of local scores", "one without Jacobians",
+        fmt::format("one with Jacobians for rule {}: train fnse, whose networks separable and joint have them", name));
   }
   return rule.make(std::move(input));
 }

@@ -1,6 +1,9 @@
 #include "catena/evaluate/calibrate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -101,6 +104,36 @@ KnownSeries known_series(std::string_view function, const tasks::Task& task, std
   return known;
 }
 
+KnownSeries known_series(std::string_view function, const tasks::Task& task, std::size_t count,
+                         const std::vector<std::size_t>& steps, const Streams& streams) {
+  check::at_least(function, "the number of rows of a series", steps.size(), std::size_t{2});
+  KnownSeries known = known_series(function, task, count, steps.back(), streams);
+  for (std::size_t s = 0; s < count; ++s) {
+    Matrix rows(steps.size(), known.series[s].cols());
+    for (std::size_t r = 0; r < steps.size(); ++r) {
+      std::ranges::copy(known.series[s].row(steps[r]), rows.row(r).begin());
+    }
+    known.series[s] = std::move(rows);
+    known.times[s].assign(steps.begin(), steps.end());
+  }
+  return known;
+}
+
+std::vector<std::size_t> steps_of(std::string_view function, const simulate::SeriesView& series, double step_length) {
+  std::vector<std::size_t> steps;
+  double first = 0;
+  for (std::size_t r = 0; r < series.states.rows; ++r) {
+    if (!std::ranges::all_of(series.states.row(r), [](double value) { return std::isfinite(value); })) continue;
+    if (steps.empty()) first = series.time(r);
+    const double step = (series.time(r) - first) / step_length, whole = std::round(step);
+    check::that(whole >= 0 && std::abs(step - whole) < 1e-3 * std::max(1.0, whole), function,
+                fmt::format("the step to row {} of the series", r + 1), step,
+                "a whole number of the simulator's steps (step_length)");
+    steps.push_back(static_cast<std::size_t>(whole));
+  }
+  return steps;
+}
+
 CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries& known, const CalibrationPlan& plan,
                             const Streams& streams, const Parallel& parallel, Progress& progress) {
   const std::size_t count = known.series.size(), d = model.prior.size(), draws = plan.draws;
@@ -124,7 +157,7 @@ CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries&
     simulate::SeriesView series{known.series[s]};
     if (!known.times.empty()) series.times = known.times[s];
     const sample::PosteriorRequest request{
-        .model = model, .series = {series}, .draws = draws, .settings = plan.settings};
+        .model = model, .series = {series}, .draws = draws, .settings = plan.settings, .paths = plan.paths};
     const Streams own = streams.child("calibrate", s);
     const sample::PosteriorDraws drawn =
         plan.simulator == nullptr ? sample::draw_posterior(request, own, alone, part)

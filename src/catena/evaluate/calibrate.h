@@ -24,18 +24,28 @@ namespace catena::evaluate {
 struct KnownSeries {
   Matrix theta;
   std::vector<Matrix> series;              // (T + 1) × n each
-  std::vector<std::vector<double>> times;  // of their rows, for models that use time; else empty
+  std::vector<std::vector<double>> times;  // of their rows, for models that use time and for gaps; else empty
 };
 
 /// θ from the task's prior and a series of T transitions, `count` times over.
 KnownSeries known_series(std::string_view function, const tasks::Task& task, std::size_t count, std::size_t transitions,
                          const Streams& streams);
 
+/// The same with rows at these steps alone, the first of which is 0: as a series with gaps has them. Times are the
+/// steps.
+KnownSeries known_series(std::string_view function, const tasks::Task& task, std::size_t count,
+                         const std::vector<std::size_t>& steps, const Streams& streams);
+
+/// The steps at which rows of this series are known, from the first of them on: what a simulated series must have to be
+/// like it.
+std::vector<std::size_t> steps_of(std::string_view function, const simulate::SeriesView& series, double step_length);
+
 struct CalibrationPlan {
   std::size_t draws = 100;                             // for every series
   nlohmann::json settings = nlohmann::json::object();  // of the model's sampler
   const simulate::Model* simulator = nullptr;          // with one, posteriors are corrected by it
   sample::CorrectionSettings correction = {};
+  simulate::PathSettings paths = {};  // how the model reads the series
 };
 
 struct CalibrationResult {

@@ -1,9 +1,13 @@
 #include "catena/evaluate/predictive.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "catena/core/check.h"
+#include "catena/files/json.h"
+#include "catena/sample/draws.h"
 
 namespace catena::evaluate {
 namespace {
@@ -11,50 +15,51 @@ namespace {
 constexpr std::string_view function = "predict";
 constexpr std::size_t block_draws = 64;  // series that move together; fixed, so that results do not depend on threads
 
-/// Series of some draws: the state that each of them is in, and how to make the next one.
+/// Series of some draws: the last m states of each of them, latest first, and how to make the next one.
 class Runners {
  public:
-  Runners(const simulate::Simulator& simulator, ConstMatrixView theta, std::span<const double> start)
+  Runners(const simulate::Simulator& simulator, ConstMatrixView theta)
       : simulator_(simulator),
         theta_(simulator.parameters(), theta.rows),
-        state_(simulator.states(), theta.rows),
+        window_(simulator.order * simulator.states(), theta.rows),
         next_(simulator.states(), theta.rows),
         time_(padded_lanes(theta.rows), 0.0),
         length_(time_) {
     for (std::size_t l = 0; l < theta.rows; ++l) {
       for (std::size_t i = 0; i < theta.cols; ++i) theta_(i, l) = theta(l, i);
     }
-    set(start);
   }
 
-  void set(std::span<const double> state) {
-    for (std::size_t i = 0; i < state.size(); ++i) {
-      for (std::size_t l = 0; l < theta_.view().lanes; ++l) state_(i, l) = state[i];
+  /// The state `age` steps before the latest one, of all series.
+  void set(std::size_t age, std::span<const double> state) {
+    for (std::size_t l = 0; l < theta_.view().lanes; ++l) set(age, l, state);
+  }
+  void set(std::size_t age, std::size_t lane, std::span<const double> state) {
+    for (std::size_t i = 0; i < state.size(); ++i) window_(age * state.size() + i, lane) = state[i];
+  }
+
+  void step(double time, double length, Stream& stream) {
+    std::ranges::fill(length_, length);
+    std::ranges::fill(time_, time);
+    simulator_.step({theta_.view(), window_.view(), simulator_.uses_time ? time_.data() : nullptr,
+                     simulator_.uses_step ? length_.data() : nullptr},
+                    stream, next_.view());
+    const std::size_t states = simulator_.states(), lanes = theta_.view().lanes;
+    for (std::size_t i = window_.view().features; i-- > states;) {
+      for (std::size_t l = 0; l < lanes; ++l) window_(i, l) = window_(i - states, l);
+    }
+    for (std::size_t i = 0; i < states; ++i) {
+      for (std::size_t l = 0; l < lanes; ++l) window_(i, l) = next_(i, l);
     }
   }
 
-  /// From `time` over `length` steps: in one, for simulators that take its length; others make so many.
-  void step(double time, double length, Stream& stream) {
-    std::ranges::fill(length_, length);
-    const double steps = simulator_.uses_step ? 1 : std::max(1.0, std::round(length));
-    for (double made = 0; made < steps; ++made) one_step(time + made, stream);
-  }
-
   void read(std::size_t lane, std::span<double> out) const {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = state_(i, lane);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = window_(i, lane);
   }
 
  private:
-  void one_step(double time, Stream& stream) {
-    std::ranges::fill(time_, time);
-    simulator_.step({theta_.view(), state_.view(), simulator_.uses_time ? time_.data() : nullptr,
-                     simulator_.uses_step ? length_.data() : nullptr},
-                    stream, next_.view());
-    std::swap(state_, next_);
-  }
-
   const simulate::Simulator& simulator_;
-  StateLanes theta_, state_, next_;
+  StateLanes theta_, window_, next_;
   AlignedVector<double> time_, length_;
 };
 
@@ -62,49 +67,140 @@ bool is_known(std::span<const double> state) {
   return std::ranges::all_of(state, [](double value) { return std::isfinite(value); });
 }
 
-/// `series[begin + l]` for the draws [begin, begin + theta.rows) of one block.
-void run_block(const simulate::Simulator& simulator, ConstMatrixView theta, const simulate::SeriesView& given,
-               double step_length, bool one_step, Stream stream, std::span<Matrix> series) {
-  const ConstMatrixView observed = given.states;
-  Runners runners(simulator, theta, observed.row(0));
-  for (Matrix& one : series) std::ranges::copy(observed.row(0), one.row(0).begin());
-  for (std::size_t t = 0; t + 1 < observed.rows; ++t) {
-    if (one_step && is_known(observed.row(t))) runners.set(observed.row(t));
-    runners.step(given.time(t), (given.time(t + 1) - given.time(t)) / step_length, stream);
+/// When the rows of a series are, and those of its forecast, in time and in steps that the simulator makes.
+struct Grid {
+  std::vector<double> times;       // of rows and forecast
+  std::vector<std::size_t> steps;  // made up to each
+  double step_length;
+
+  Grid(const simulate::Simulator& simulator, const simulate::SeriesView& series, const PredictionPlan& plan)
+      : steps{0}, step_length(plan.step_length) {
+    const std::size_t rows = series.states.rows;
+    for (std::size_t r = 0; r < rows; ++r) times.push_back(series.time(r));
+    for (std::size_t h = 1; h <= plan.horizon; ++h)
+      times.push_back(times[rows - 1] + static_cast<double>(h) * step_length);
+    for (std::size_t r = 1; r < times.size(); ++r) {
+      const double length = (times[r] - times[r - 1]) / step_length;
+      steps.push_back(steps.back() +
+                      (simulator.uses_step ? 1 : static_cast<std::size_t>(std::max(1.0, std::round(length)))));
+    }
+  }
+};
+
+/// `series[l]`, of as many rows as there shall be, for the draws of one block.
+void run_block(const simulate::Simulator& simulator, ConstMatrixView theta, ConstMatrixView observed, const Grid& grid,
+               ConstMatrixView starts, bool one_step, Stream stream, std::span<Matrix> series) {
+  Runners runners(simulator, theta);
+  const std::size_t order = simulator.order, states = simulator.states(), rows = series.front().rows();
+  for (std::size_t k = 0; k < order; ++k) {
+    for (std::size_t l = 0; l < series.size(); ++l) {
+      const auto state = starts.rows > 0 ? starts.row(l).subspan((order - 1 - k) * states, states) : observed.row(k);
+      runners.set(order - 1 - k, l, state);
+      std::ranges::copy(state, series[l].row(k).begin());
+    }
+  }
+  for (std::size_t t = order - 1; t + 1 < rows; ++t) {
+    for (std::size_t r = t + 1; one_step && r-- > 0 && grid.steps[t] - grid.steps[r] < order;) {
+      if (r < observed.rows && is_known(observed.row(r))) runners.set(grid.steps[t] - grid.steps[r], observed.row(r));
+    }
+    const std::size_t made = grid.steps[t + 1] - grid.steps[t];
+    const double length = (grid.times[t + 1] - grid.times[t]) / grid.step_length;
+    for (std::size_t s = 0; s < made; ++s) runners.step(grid.times[t] + static_cast<double>(s), length, stream);
     for (std::size_t l = 0; l < series.size(); ++l) runners.read(l, series[l].row(t + 1));
   }
 }
 
+/// The rows of `series` from `first` on, cut off.
+Matrix cut(Matrix& series, std::size_t first) {
+  const ConstMatrixView all = series;
+  Matrix rest(all.rows - first, all.cols), kept(first, all.cols);
+  for (std::size_t r = 0; r < all.rows; ++r) {
+    std::ranges::copy(all.row(r), r < first ? kept.row(r).begin() : rest.row(r - first).begin());
+  }
+  series = std::move(kept);
+  return rest;
+}
+
+files::Group series_group(const char* name,
+                          const std::vector<std::pair<const char*, const std::vector<Matrix>*>>& parts,
+                          std::span<const double> times, const std::optional<Calendar>& calendar,
+                          const std::vector<std::string>& state_names) {
+  const std::vector<Matrix>& first = *parts.front().second;
+  const std::size_t draws = first.size(), rows = first.front().rows(), states = state_names.size();
+  files::Group group{.name = name, .dimensions = {{"chain", 1}, {"draw", draws}, {"time", rows}, {"state", states}}};
+  group.variables.push_back({"state", {"state"}, state_names});
+  if (!times.empty()) group.variables.push_back(sample::time_variable("time", times, calendar));
+  for (const auto& [variable, all] : parts) {
+    std::vector<double> values;
+    values.reserve(draws * rows * states);
+    for (const Matrix& one : *all) values.insert(values.end(), one.values().begin(), one.values().end());
+    group.variables.push_back({variable, {"chain", "draw", "time", "state"}, std::move(values)});
+  }
+  return group;
+}
+
+nlohmann::json recorded(const std::string& source, const files::Attributes& record, const char* attribute) {
+  const auto found = record.find(attribute);
+  if (found == record.end() || !found->second.is_string()) return nullptr;
+  return files::parse_json(found->second.get<std::string>(), source);
+}
+
 }  // namespace
 
+simulate::PathSettings recorded_paths(const std::string& source, const files::Attributes& record) {
+  const nlohmann::json paths = recorded(source, record, "paths");
+  return from_json<simulate::PathSettings>(function, paths.is_object() ? paths : nlohmann::json::object());
+}
+
+double recorded_step_length(const std::string& source, const files::Attributes& record,
+                            const simulate::SeriesView& series) {
+  const nlohmann::json transitions = recorded(source, record, "transitions");
+  simulate::KnownSteps known;
+  if (transitions.is_object() && transitions.contains("steps")) known.whole = false;  // steps of their own: unit 1
+  return simulate::step_length(series, known, recorded_paths(source, record));
+}
+
 PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView theta,
-                         const simulate::SeriesView& series, double step_length, const Streams& streams,
+                         const simulate::SeriesView& series, const PredictionPlan& plan, const Streams& streams,
                          const Parallel& parallel, Progress& progress) {
   const ConstMatrixView observed = series.states;
-  check::positive(function, "step_length", step_length);
+  check::positive(function, "step_length", plan.step_length);
   check::equal(function, "the number of parameters of a draw", theta.cols, simulator.parameters());
-  check::that(simulator.order == 1, function, "the order of the simulator", simulator.order,
-              "1: only the last state is carried on");
   check::equal(function, "the number of states of the series", observed.cols, simulator.states());
-  check::at_least(function, "the number of rows of the series", observed.rows, std::size_t{2});
-  check::all_finite(function, "the first row of the series", observed.row(0));
+  check::at_least(function, "the number of rows of the series", observed.rows,
+                  simulator.order + (plan.horizon > 0 ? 0 : 1));
   if (!series.times.empty()) {
     check::equal(function, "the number of times of the series", series.times.size(), observed.rows);
+  }
+  const Grid grid(simulator, series, plan);
+  if (plan.starts.rows == 0) {
+    for (std::size_t k = 0; k < simulator.order; ++k) {
+      check::all_finite(function, fmt::format("row {} of the series", k + 1), observed.row(k));
+      check::equal(function, fmt::format("the number of steps to row {} of the series", k + 1), grid.steps[k], k);
+    }
+  } else {
+    check::equal(function, "the number of initial states", plan.starts.rows, theta.rows);
+    check::equal(function, "the length of an initial state", plan.starts.cols, simulator.order * simulator.states());
   }
 
   PredictiveSeries result;
   result.run.assign(theta.rows, Matrix(observed.rows, observed.cols));
-  result.one_step = result.run;
+  result.one_step.assign(theta.rows, Matrix(observed.rows + plan.horizon, observed.cols));
   progress.start("predict", "draws", theta.rows);
   parallel.for_blocks(theta.rows, block_draws, [&](std::size_t begin, std::size_t end, std::size_t block) {
     const ConstMatrixView mine = theta.slice_rows(begin, end);
-    run_block(simulator, mine, series, step_length, false, streams.stream("run", block),
+    const ConstMatrixView starts = plan.starts.rows > 0 ? plan.starts.slice_rows(begin, end) : ConstMatrixView{};
+    run_block(simulator, mine, observed, grid, starts, false, streams.stream("run", block),
               std::span(result.run).subspan(begin, end - begin));
-    run_block(simulator, mine, series, step_length, true, streams.stream("one_step", block),
+    run_block(simulator, mine, observed, grid, starts, true, streams.stream("one_step", block),
               std::span(result.one_step).subspan(begin, end - begin));
     progress.advance(end - begin);
   });
   progress.finish();
+  if (plan.horizon > 0) {
+    for (Matrix& one : result.one_step) result.forecast.push_back(cut(one, observed.rows));
+    result.forecast_times.assign(grid.times.begin() + static_cast<std::ptrdiff_t>(observed.rows), grid.times.end());
+  }
   return result;
 }
 
@@ -132,19 +228,17 @@ simulate::Simulator surrogate_simulator(const model::DensityModel& model) {
   return simulator;
 }
 
-files::Group predictive_group(const PredictiveSeries& series, const std::vector<std::string>& state_names) {
+std::vector<files::Group> predictive_groups(const PredictiveSeries& series, const simulate::SeriesView& observed,
+                                            const std::vector<std::string>& state_names) {
   CATENA_ASSERT(!series.run.empty());
-  const std::size_t draws = series.run.size(), rows = series.run.front().rows(), states = state_names.size();
-  files::Group group{.name = "posterior_predictive",
-                     .dimensions = {{"chain", 1}, {"draw", draws}, {"time", rows}, {"state", states}}};
-  group.variables.push_back({"state", {"state"}, state_names});
-  for (const auto& [name, all] : {std::pair("series", &series.run), std::pair("one_step", &series.one_step)}) {
-    std::vector<double> values;
-    values.reserve(draws * rows * states);
-    for (const Matrix& one : *all) values.insert(values.end(), one.values().begin(), one.values().end());
-    group.variables.push_back({name, {"chain", "draw", "time", "state"}, std::move(values)});
+  std::vector<files::Group> groups{series_group("posterior_predictive",
+                                                {{"series", &series.run}, {"one_step", &series.one_step}},
+                                                observed.times, observed.calendar, state_names)};
+  if (!series.forecast.empty()) {
+    groups.push_back(series_group("predictions", {{"series", &series.forecast}}, series.forecast_times,
+                                  observed.calendar, state_names));
   }
-  return group;
+  return groups;
 }
 
 }  // namespace catena::evaluate

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "catena/core/check.h"
+#include "catena/files/kind.h"
 
 namespace catena::files {
 namespace {
@@ -93,9 +94,9 @@ bool is_header(const std::vector<std::string>& fields) {
   return std::ranges::any_of(fields, [](const std::string& field) { return !number_in(field); });
 }
 
-/// Which column holds the times: `time` before `t`, in any case of letters.
+/// Which column holds the times: `time` before the others, in any case of letters.
 std::optional<std::size_t> time_column(const std::vector<std::string>& names) {
-  for (const std::string_view wanted : {"time", "t"}) {
+  for (const std::string_view wanted : {"time", "t", "date", "datetime", "timestamp", "year"}) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (lower(names[i]) == wanted) return i;
     }
@@ -211,7 +212,8 @@ Series parse_csv(std::string_view text, const std::string& source) try {
   char delimiter = ',';
   std::vector<double> numbers;
   std::vector<std::string> labels;
-  std::optional<std::size_t> label_column;
+  std::optional<std::size_t> label_column, times;
+  std::size_t dates = 0, time_numbers = 0;
   bool first = true;
   while (lines.next(line)) {
     if (trimmed(line).empty() && (first || delimiter != '\t' || line.empty())) {
@@ -226,6 +228,7 @@ Series parse_csv(std::string_view text, const std::string& source) try {
     if (first && is_header(fields)) {
       names = fields;
       label_column = columns > 1 ? series_column(names) : std::nullopt;
+      times = time_column(names);
     } else {
       if (columns == 1) numbers.insert(numbers.end(), blank_lines, std::numeric_limits<double>::quiet_NaN());
       for (const std::string& field : fields) {
@@ -233,7 +236,21 @@ Series parse_csv(std::string_view text, const std::string& source) try {
           labels.push_back(field);
           continue;
         }
-        const std::optional<double> value = number_in(field);
+        std::optional<double> value = number_in(field);
+        if (times && &field == &fields[*times]) {
+          ++(value ? time_numbers : dates);
+          if (!value) value = seconds_of_date(field);
+          if (!value) {
+            refuse_csv(source,
+                       "line {} has the time {}, but it must be a number or a date like 1990-05-01 or "
+                       "1990-05-01T12:30",
+                       lines.number(), detail::in_quotes(field));
+          }
+          if (dates > 0 && time_numbers > 0) {
+            refuse_csv(source, "line {} has the time {}, but times must be numbers or dates in all lines",
+                       lines.number(), detail::in_quotes(field));
+          }
+        }
         if (!value)
           refuse_csv(source, "line {} has {} where a number must stand", lines.number(), detail::in_quotes(field));
         numbers.push_back(*value);
@@ -251,8 +268,8 @@ Series parse_csv(std::string_view text, const std::string& source) try {
   if (label_column) {
     names.erase(names.begin() + static_cast<std::ptrdiff_t>(*label_column));
     --columns;
+    times = time_column(names);
   }
-  const std::optional<std::size_t> times = time_column(names);
   const std::size_t rows = numbers.size() / columns;
   Series series;
   series.values = Matrix(rows, columns - (times ? 1 : 0));
@@ -272,6 +289,7 @@ Series parse_csv(std::string_view text, const std::string& source) try {
   if (times) names.erase(names.begin() + static_cast<std::ptrdiff_t>(*times));
   series.names = std::move(names);
   series.series = std::move(labels);
+  if (dates > 0) series.calendar = Calendar{};
   return series;
 } catch (const std::bad_alloc&) {
   refuse_csv(source, "has {} bytes, whose values do not fit into memory", text.size());
@@ -285,7 +303,7 @@ std::vector<Series> split_series(Series table) {
   }
   std::vector<Series> parts;
   for (const std::string& label : labels) {
-    Series part{.names = table.names, .values = {}};
+    Series part{.names = table.names, .values = {}, .calendar = table.calendar};
     const auto rows = static_cast<std::size_t>(std::ranges::count(table.series, label));
     part.values = Matrix(rows, table.values.cols());
     std::size_t to = 0;
@@ -300,7 +318,11 @@ std::vector<Series> split_series(Series table) {
 }
 
 Series read_csv(const std::filesystem::path& path, const ReadLimits& limits) {
-  return parse_csv(read_file(path, limits.max_bytes), detail::display(path));
+  const std::string text = read_file(path, limits.max_bytes), found = looks_like(path);
+  if (found == "a netCDF file" || found == "a model (safetensors)") {
+    refuse_csv(detail::display(path), "is {}, but must be a CSV file", found);
+  }
+  return parse_csv(text, detail::display(path));
 }
 
 void write_csv(const std::filesystem::path& path, const Series& series) {
@@ -323,7 +345,8 @@ void write_csv(const std::filesystem::path& path, const Series& series) {
   // With a column of times in front, a second one called "t" stays a variable; without it, it would become the times.
   const auto is_time = [](const std::string& name) { return lower(name) == "time"; };
   check::that(std::ranges::none_of(names, is_time) && (has_times || !time_column(names)), function, "a name",
-              "time or t", "another one, because that column would be read as the times");
+              has_times ? "time" : names[time_column(names).value_or(0)],
+              "another one, because that column would be read as the times");
   check::that(!series_column(names), function, "a name", "series",
               "another one, because that column would be read as labels");
   check::that(names.empty() || has_times || is_header(names), function, "names",
@@ -341,7 +364,7 @@ void write_csv(const std::filesystem::path& path, const Series& series) {
     text += '\n';
   }
   for (std::size_t r = 0; r < rows; ++r) {
-    if (has_times) text += shortest(series.times[r]);
+    if (has_times) text += series.calendar ? series.calendar->date(series.times[r]) : shortest(series.times[r]);
     for (std::size_t c = 0; c < cols; ++c) {
       if (c > 0 || has_times) text += ',';
       text += shortest(series.values(r, c));

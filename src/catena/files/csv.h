@@ -1,7 +1,8 @@
 /// Time series as CSV: one row per time, one column per variable. The header is optional, an empty field, NaN or NA is
-/// a missing value (NaN), a column called `time` or `t` is kept apart, and so is one called `series`, which tells by
-/// any text which of several series a row belongs to. Comma, semicolon or tab are recognised; lines that start with #
-/// are comments. Doubles survive writing and reading bit for bit (NaN as NaN). Beneath it stand tables of any texts.
+/// a missing value (NaN), a column called `time`, `t`, `date`, `datetime`, `timestamp` or `year` is kept apart, as
+/// numbers or as ISO dates, and so is one called `series`, which tells by any text which of several series a row
+/// belongs to. Comma, semicolon or tab are recognised; lines that start with # are comments. Doubles survive writing
+/// and reading bit for bit (NaN as NaN). Beneath it stand tables of any texts.
 #pragma once
 
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "catena/core/array.h"
+#include "catena/core/calendar.h"
 #include "catena/files/atomic.h"
 
 namespace catena::files {
@@ -21,6 +23,8 @@ struct Series {
   Matrix values;                         // rows = times, NaN = missing
   std::vector<double> times = {};        // one per row; empty if there is no such column
   std::vector<std::string> series = {};  // one per row, the series it belongs to; empty if there is no such column
+  /// Of times that are dates; as they are read, in seconds (simulate/dates.h gives them a unit).
+  std::optional<Calendar> calendar = std::nullopt;
 };
 
 Series read_csv(const std::filesystem::path& path, const ReadLimits& limits = {});

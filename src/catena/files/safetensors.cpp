@@ -14,6 +14,7 @@
 
 #include "catena/core/check.h"
 #include "catena/files/json.h"
+#include "catena/files/kind.h"
 
 namespace catena::files {
 using nlohmann::json;
@@ -201,7 +202,11 @@ TensorFile parse_safetensors(std::string_view bytes, const std::string& source) 
 }
 
 TensorFile read_safetensors(const std::filesystem::path& path, const ReadLimits& limits) {
-  return parse_safetensors(read_file(path, limits.max_bytes), detail::display(path));
+  const std::string bytes = read_file(path, limits.max_bytes), found = looks_like(path);
+  if (!found.empty() && found != "a model (safetensors)") {
+    refuse_tensors(detail::display(path), "is {}, but must be a model (safetensors)", found);
+  }
+  return parse_safetensors(bytes, detail::display(path));
 }
 
 namespace {

@@ -113,7 +113,7 @@ std::pair<double, double> padded_range(double low, double high) {
 }
 
 std::string axis_label(const std::string& name) {
-  constexpr std::size_t longest = 24;  // bytes; cut between characters
+  constexpr std::size_t longest = 32;  // bytes; cut between characters
   if (name.size() <= longest) return name;
   std::size_t end = longest - 1;
   while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "catena/evaluate/calibration.h"
 #include "catena/report/finding_list.h"
@@ -140,11 +141,24 @@ void judge_truth(const Summary& summary, FindingList& found) {
     ++known;
     if (*row.rank_of_truth < 0.005 || *row.rank_of_truth > 0.995) far.push_back(row.name);
   }
-  if (!far.empty()) {
+  // The chance that as many of so many parameters lie outside, if each does so one time in a hundred.
+  double fewer = 0, binomial = std::pow(0.99, static_cast<double>(known));
+  for (std::size_t k = 0; k < far.size(); ++k) {
+    fewer += binomial;
+    binomial *= static_cast<double>(known - k) / static_cast<double>(k + 1) * (0.01 / 0.99);
+  }
+  const double chance = 1 - fewer;
+  if (!far.empty() && chance < 0.02) {
     found.add(Severity::warning,
-              "The true value of {} lies outside the central 99 % of the draws, which one parameter in a "
-              "hundred does by chance: check the calibration.",
-              listed(far));
+              "The true value of {} lies outside the central 99 % of the draws; by chance that happens in {:.1g} % of "
+              "posteriors of {} parameters: check the calibration.",
+              listed(far), 100 * chance, known);
+  } else if (!far.empty()) {
+    found.add(
+        Severity::note,
+        "The true value of {} lies outside the central 99 % of the draws; by chance one or more do in {:.0f} % of "
+        "posteriors of {} parameters.",
+        listed(far), 100 * chance, known);
   } else if (known > 0) {
     found.add(Severity::good, "Every true value lies inside the central 99 % of the draws.");
   }
@@ -180,18 +194,29 @@ void judge_learning(const model::LearningCurve& curve, FindingList& found) {
     return;
   }
   const std::size_t quarter = means.size() - means.size() / 4 - 1;
-  if ((means.back() - *best) / gain > 0.1) {
+  // The noise of a mean, from second differences of the later half, which a steady rise or fall does not change: its
+  // own variance, four times that and its own again.
+  double squares = 0;
+  std::size_t count = 0;
+  for (std::size_t i = means.size() / 2; i + 1 < means.size(); ++i, ++count) {
+    squares += std::pow(means[i - 1] - 2 * means[i] + means[i + 1], 2) / 6;
+  }
+  const double noise = std::sqrt(squares / static_cast<double>(count));
+  // What the loss gains at first is large whatever comes later: what counts is whether a rise is more than noise.
+  const double clear = 4 * std::numbers::sqrt2 * noise;
+  if (means.back() - *best > std::max(clear, 0.01 * gain)) {
     found.add(Severity::note,
-              "The held-out loss was lowest near step {:.0f} and has risen since: more simulations or a "
-              "smaller network help against that.",
+              "The held-out loss was lowest near step {:.0f} and has risen since (the model is the one of its best "
+              "step): more simulations or a smaller network help against that.",
               steps[static_cast<std::size_t>(best - means.begin()) * width]);
-  } else if ((means[quarter] - means.back()) / gain > 0.05) {
+  } else if (means[quarter] - means.back() > std::max(clear, 0.05 * gain)) {
     found.add(Severity::note,
               "The held-out loss was still falling at the end, by {:.0f} % of all it gained over the last "
               "quarter: training longer may pay.",
               100 * (means[quarter] - means.back()) / gain);
   } else {
-    found.add(Severity::good, "Training has settled: the held-out loss did not change over the last quarter.");
+    found.add(Severity::good,
+              "Training has settled: the held-out loss neither rose nor fell over the last quarter beyond its noise.");
   }
 }
 

@@ -30,8 +30,8 @@ void judge_range(const Results& results, FindingList& found) {
   }
 }
 
-/// A state that the model foresees lies in the central 90 % of its predictions nine times in ten. States of one time
-/// depend on each other, so the noise is that of T values and not of T·n: √(0.9·0.1/T).
+/// A state that the model foresees lies in the central share p of its predictions with probability p. States of one
+/// time depend on each other, so the noise is that of T values and not of T·n: √(p(1 − p)/T).
 void judge_predictive(const Results& results, FindingList& found) {
   if (!results.one_step || !results.observed) return;
   const Predictive& band = *results.one_step;
@@ -50,37 +50,48 @@ void judge_predictive(const Results& results, FindingList& found) {
   }
   if (known == 0) return;
   const double share = static_cast<double>(inside) / static_cast<double>(known);
-  const double noise = std::sqrt(0.09 / static_cast<double>(times));
-  if (share < 0.9 - 3 * noise) {
-    found.add(Severity::warning,
-              "Of {} observed values only {:.0f} % lie inside the central 90 % of what the simulator foresees one step "
-              "ahead: the simulator misses something in these data, or the posterior is far off.",
-              known, 100 * share);
-  } else if (share > 0.9 + 3 * noise) {
+  const double wanted = results.style.interval;
+  const double noise = std::sqrt(wanted * (1 - wanted) / static_cast<double>(times));
+  if (share < wanted - 3 * noise) {
+    found.add(
+        Severity::warning,
+        "Of {} observed values only {:.0f} % lie inside the central {:.6g} % of what the simulator foresees one step "
+        "ahead: the simulator misses something in these data, or the posterior is far off.",
+        known, 100 * share, 100 * wanted);
+  } else if (share > wanted + 3 * noise) {
     found.add(Severity::note,
-              "Of {} observed values {:.0f} % lie inside the central 90 % of what the simulator foresees one step "
+              "Of {} observed values {:.0f} % lie inside the central {:.6g} % of what the simulator foresees one step "
               "ahead: the data vary less than the simulator says.",
-              known, 100 * share);
+              known, 100 * share, 100 * wanted);
   } else {
     found.add(Severity::good,
               "The simulator foresees the series one step ahead: {:.0f} % of {} observed values lie inside its central "
-              "90 %.",
-              100 * share, known);
+              "{:.6g} %.",
+              100 * share, known, 100 * wanted);
   }
 }
 
 namespace {
 
-/// How few transitions hold half of what the whole series says.
-std::size_t transitions_for_half(const evaluate::Information& information) {
+/// How few transitions hold half of what the whole series says; nothing where what some say is taken back by others,
+/// so that no few of them can be named.
+struct Concentration {
+  std::size_t few = 0;
+  double taken_back = 0;  // of what the others gave
+};
+
+Concentration concentration(const evaluate::Information& information) {
   std::vector<double> worth(information.contribution.rows());
-  for (std::size_t t = 0; t < worth.size(); ++t) worth[t] = std::max(0.0, information.of_transition(t));
+  double given = 0, taken = 0;
+  for (std::size_t t = 0; t < worth.size(); ++t) {
+    worth[t] = information.of_transition(t);
+    (worth[t] > 0 ? given : taken) += std::abs(worth[t]);
+  }
+  Concentration result{0, given > 0 ? taken / given : 1};
   std::ranges::sort(worth, std::greater());
-  const double all = std::accumulate(worth.begin(), worth.end(), 0.0);
   double sum = 0;
-  std::size_t count = 0;
-  while (count < worth.size() && sum < all / 2) sum += worth[count++];
-  return count;
+  while (result.few < worth.size() && sum < (given - taken) / 2) sum += worth[result.few++];
+  return result;
 }
 
 }  // namespace
@@ -120,10 +131,16 @@ void judge_information(const Results& results, FindingList& found) {
         "together; if they do, the local estimates contradict each other: more simulations or longer training help.",
         listed(apart));
   }
-  const std::size_t few = transitions_for_half(information);
-  if (transitions >= 10) {
+  if (transitions < 10) return;
+  const Concentration where = concentration(information);
+  if (where.taken_back <= 0.2) {
     found.add(Severity::note, "Half of what the series says about the parameters comes from {} of its {} transitions.",
-              few, transitions);
+              where.few, transitions);
+  } else {
+    found.add(Severity::note,
+              "What single transitions say partly cancels: {:.0f} % of what some of the {} take away from the prior's "
+              "variance others give back, so that no few of them can be named as those that told most.",
+              100 * std::min(1.0, where.taken_back), transitions);
   }
 }
 

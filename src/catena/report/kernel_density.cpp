@@ -213,15 +213,17 @@ Density density(std::span<const double> values, std::size_t cells) {
   return result;
 }
 
+namespace {
+
 /// For a normal with correlation ρ the bandwidths of a product kernel that minimise the asymptotic mean integrated
 /// squared error are h_i = σ_i (1−ρ²)^(5/12) (1+ρ²/2)^(−1/6) n^(−1/6) (Scott 1992, docs/refs.bib: scott1992); σ_i is
 /// read off the one-dimensional bandwidth, which for a normal is 1.06 σ n^(−1/5). A quarter more than that costs a
 /// quarter of the error, (2·1.25⁻² + 1.25⁴)/3 = 1.24, and takes away ragged outlines that the eye would mistake for
 /// structure.
-Density2 density(std::span<const double> x, std::span<const double> y) {
+Density2 density(std::span<const double> x, std::span<const double> y, double wider) {
   const auto n = static_cast<double>(x.size());
   const double rho = std::clamp(correlation(x, y), -0.999, 0.999);
-  const double factor = 1.25 * std::pow(1 - rho * rho, 5.0 / 12) * std::pow(1 + rho * rho / 2, -1.0 / 6) *
+  const double factor = wider * 1.25 * std::pow(1 - rho * rho, 5.0 / 12) * std::pow(1 + rho * rho / 2, -1.0 / 6) *
                         std::pow(n, -1.0 / 6) * std::pow(n, 0.2) / 1.06;
   const Spread spread_x = spread(x), spread_y = spread(y);
   const double h_x = factor * bandwidth(x, spread_x), h_y = factor * bandwidth(y, spread_y);
@@ -248,6 +250,55 @@ Density2 density(std::span<const double> x, std::span<const double> y) {
     smooth(result.height.data() + ix, gx.cells, gy, std::max(h_y, 0.7 * gy.width()));
   }
   normalise(result.height, gx.width() * gy.width());
+  return result;
+}
+
+/// Whether the region of this share has pieces or holes that are too small to be structure: with less than a fiftieth
+/// of the probability, or holes of less than a hundredth of the region's cells.
+bool has_islands(const Density2& density, double share) {
+  const double level = height_of_region(density.height, share);
+  const std::size_t columns = density.x.cells, rows = density.y.cells;
+  const double all = std::accumulate(density.height.begin(), density.height.end(), 0.0);
+  const auto above = [&](std::size_t cell) { return density.height[cell] > level; };
+  const auto region = static_cast<double>(std::ranges::count_if(density.height, [&](double h) { return h > level; }));
+  std::vector<bool> seen(density.height.size(), false);
+  std::vector<std::size_t> stack;
+  for (std::size_t first = 0; first < seen.size(); ++first) {
+    if (seen[first]) continue;
+    double mass = 0, cells = 0;
+    bool edge = false;
+    stack.assign(1, first);
+    seen[first] = true;
+    while (!stack.empty()) {
+      const std::size_t cell = stack.back(), row = cell / columns, column = cell % columns;
+      stack.pop_back();
+      mass += density.height[cell];
+      ++cells;
+      edge = edge || row == 0 || column == 0 || row + 1 == rows || column + 1 == columns;
+      const auto visit = [&](std::size_t next) {
+        if (seen[next] || above(next) != above(first)) return;
+        seen[next] = true;
+        stack.push_back(next);
+      };
+      if (row > 0) visit(cell - columns);
+      if (row + 1 < rows) visit(cell + columns);
+      if (column > 0) visit(cell - 1);
+      if (column + 1 < columns) visit(cell + 1);
+    }
+    if (above(first) ? mass < 0.02 * all : !edge && cells < 0.01 * region) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Density2 density(std::span<const double> x, std::span<const double> y) {
+  constexpr double shares[] = {0.95, 0.9, 0.5}, step = 1.25;
+  Density2 result = density(x, y, 1);
+  for (double wider = step; wider < 2.5; wider *= step) {
+    if (std::ranges::none_of(shares, [&](double share) { return has_islands(result, share); })) break;
+    result = density(x, y, wider);
+  }
   return result;
 }
 

@@ -66,6 +66,7 @@ std::string figure_section(const DrawnFigure& figure, bool drawable) {
     }
     html += "</ul>\n";
   }
+  html += fmt::format("<button class=\"save\" data-figure=\"{}\" hidden>save as SVG</button>\n", escaped(figure.name));
   html += fmt::format("<div class=\"plot\" data-figure=\"{0}\" role=\"img\" aria-label=\"{1}\"></div>\n",
                       escaped(figure.name), escaped(figure.title));
   if (!figure.drawing.caption.empty()) {
@@ -121,8 +122,8 @@ std::string signed_text(double value) {
 
 std::string summary_section(const Summary& summary) {
   if (summary.parameters.empty()) return "";
-  Table table("wide", {"parameter", "mean", "sd", "5 %", "median", "95 %", "true", "R-hat", "ESS bulk", "ESS tail",
-                       "shift", "sd ratio"});
+  Table table("wide", {"parameter", "mean", "sd", end_text(summary.interval, false), "median",
+                       end_text(summary.interval, true), "true", "R-hat", "ESS bulk", "ESS tail", "shift", "sd ratio"});
   for (const ParameterSummary& row : summary.parameters) {
     const auto in_units = [&](double value) { return number_text(value, row.deviation); };
     std::vector<Table::Cell> cells{

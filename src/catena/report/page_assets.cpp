@@ -27,7 +27,10 @@ figure { margin: 0; }
 .key i { display: inline-block; flex: none; width: 18px; height: 0; border-top: 2px solid var(--colour); }
 .key i.area { height: 12px; border: 0; border-radius: 2px; background: var(--colour); opacity: .45; }
 .key i.dot { width: 9px; height: 9px; border: 0; border-radius: 50%; background: var(--colour); }
-.plot { overflow-x: auto; }
+.save { float: right; font: inherit; font-size: .8rem; color: var(--muted); background: none; border: 1px solid var(--line);
+  border-radius: 4px; padding: .1rem .5rem; cursor: pointer; }
+.plot { overflow-x: auto; clear: right; }
+@media print { .save { display: none; } }
 .plot svg { display: block; max-width: none; }
 figcaption { margin-top: .5rem; font-size: .875rem; color: var(--muted); }
 .missing { padding: .8rem 1rem; border: 1px dashed var(--line); color: var(--muted); border-radius: 6px; }
@@ -114,6 +117,21 @@ const std::string_view page_script = R"js(
       around = Math.ceil(taken - columns * width - (columns - 1) * layout.spacing);
     }
     plot.dataset.drawn = "yes";
+    const button = document.querySelector(`button.save[data-figure="${plot.dataset.figure}"]`);
+    if (button) Object.assign(button, { hidden: false, onclick: () => save(plot) });
+  }
+
+  // The figure as it stands, in the colours of the page's variables.
+  function save(plot) {
+    const svg = plot.querySelector("svg").cloneNode(true), style = getComputedStyle(document.documentElement);
+    svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    const text = new XMLSerializer().serializeToString(svg)
+      .replace(/var\((--[a-z]+)\)/g, (whole, name) => style.getPropertyValue(name).trim() || whole);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+    link.download = plot.dataset.figure + ".svg";
+    link.click();
+    URL.revokeObjectURL(link.href);
   }
 
   let last = 0;

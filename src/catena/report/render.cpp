@@ -89,14 +89,11 @@ std::string find_python(const path& directory, const std::string& wanted) {
   return !directory.empty() && std::filesystem::exists(beside, error) ? beside.string() : "python3";
 }
 
-std::vector<path> render(const Renderer& renderer, const std::vector<DrawnFigure>& figures, const std::string& format,
-                         double scale, const path& directory) {
+void render(const Renderer& renderer, const std::vector<FigureFile>& figures, const std::string& format, double scale) {
   const TemporaryDirectory work;
   nlohmann::json request = {{"format", format}, {"scale", scale}, {"figures", nlohmann::json::array()}};
-  std::vector<path> written;
-  for (const DrawnFigure& figure : figures) {
-    written.push_back(directory / fmt::format("{}.{}", figure.name, format));
-    request["figures"].push_back({{"spec", figure.drawing.spec}, {"file", written.back().string()}});
+  for (const FigureFile& each : figures) {
+    request["figures"].push_back({{"spec", each.figure.drawing.spec}, {"file", each.file.string()}});
   }
   const path file = work.get() / "request.json";
   files::write_json(file, request);
@@ -109,7 +106,6 @@ std::vector<path> render(const Renderer& renderer, const std::vector<DrawnFigure
                             renderer.python, code == 127 ? "cannot be started" : "has no package vl-convert-python"));
   }
   if (code != 0) throw FileError(fmt::format("{}: the figures could not be drawn as {}", render_function, format));
-  return written;
 }
 
 }  // namespace catena::report

@@ -26,9 +26,12 @@ struct Renderer {
   std::filesystem::path script;  ///< tools/render-figures
 };
 
-/// DIR/NAME.FORMAT for every figure, format png or svg. An InputError if Python or vl-convert are missing.
-std::vector<std::filesystem::path> render(const Renderer& renderer, const std::vector<DrawnFigure>& figures,
-                                          const std::string& format, double scale,
-                                          const std::filesystem::path& directory);
+struct FigureFile {
+  const DrawnFigure& figure;
+  std::filesystem::path file;
+};
+
+/// Each figure as its file, format png, svg or pdf. An InputError if Python or vl-convert are missing.
+void render(const Renderer& renderer, const std::vector<FigureFile>& figures, const std::string& format, double scale);
 
 }  // namespace catena::report

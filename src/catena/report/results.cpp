@@ -1,6 +1,7 @@
 #include "catena/report/results.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@
 #include "catena/files/safetensors.h"
 #include "catena/report/summary.h"
 #include "catena/sample/draws.h"
+#include "catena/simulate/dates.h"
 
 namespace catena::report {
 
@@ -130,9 +132,9 @@ simulate::PathSettings paths_of(const json& record) {
   return from_json<simulate::PathSettings>(results_function, *found);
 }
 
-/// A variable of ArviZ's group `posterior_predictive` over (chain, draw, time, state).
-std::optional<Predictive> predictive_in(const Group& root, std::string_view name) {
-  const Group* group = find_group(root, "posterior_predictive");
+/// A variable over (chain, draw, time, state) of ArviZ's group `posterior_predictive` or `predictions`.
+std::optional<Predictive> predictive_in(const Group& root, const char* in, std::string_view name, double interval) {
+  const Group* group = find_group(root, in);
   const Variable* variable = group == nullptr ? nullptr : find_variable(*group, name);
   if (variable == nullptr || variable->dimensions.size() != 4) return std::nullopt;
   const std::size_t rows = group->dimension(variable->dimensions[2]), cols = group->dimension(variable->dimensions[3]);
@@ -149,10 +151,11 @@ std::optional<Predictive> predictive_in(const Group& root, std::string_view name
     }
     std::ranges::sort(column);
     const auto quantile = [&](double q) { return column.empty() ? nan : report::quantile(column, q); };
-    result.low.values()[cell] = quantile(0.05);
+    result.low.values()[cell] = quantile((1 - interval) / 2);
     result.median.values()[cell] = quantile(0.5);
-    result.high.values()[cell] = quantile(0.95);
+    result.high.values()[cell] = quantile((1 + interval) / 2);
   }
+  result.times = sample::times_in(*group, variable->dimensions[2]).times;
   return result;
 }
 
@@ -235,6 +238,8 @@ bool differ(const Matrix& a, const Matrix& b) {
 /// Reads one file after the other; the parts that depend on each other are put together at the end.
 class Reader {
  public:
+  explicit Reader(const Style& style) { results_.style = style; }
+
   void read(const path& file) {
     const std::string extension = file.extension().string();
     if (extension == ".safetensors") {
@@ -249,6 +254,8 @@ class Reader {
   }
 
   Results finish() {
+    check_model();
+    number_dates();
     if (results_.posterior && truth_) {
       const std::vector<std::string>& parameters = results_.posterior->parameters;
       std::vector<double> values(parameters.size(), nan);
@@ -270,6 +277,48 @@ class Reader {
   }
 
  private:
+  /// A model and draws belong together if they are of the same parameters and of the same simulator.
+  void check_model() const {
+    if (!results_.posterior || !model_metadata_.is_object()) return;
+    const auto found = std::ranges::find(results_.sources, "posterior", &Source::kind);
+    const auto simulator = [](const json& record) -> std::string {
+      const json transitions = record.is_object() ? record.value("transitions", json()) : json();
+      const json name = transitions.is_object() ? transitions.value("model", json()) : json();
+      return name.is_string() ? name.get<std::string>() : "";
+    };
+    const std::string of_model = simulator(model_metadata_), of_draws = simulator(found->record);
+    if (!of_model.empty() && !of_draws.empty()) {
+      check::that(of_model == of_draws, results_function, fmt::format("the simulator of {}", results_.model.string()),
+                  of_model, fmt::format("that of the draws in {}, {}", found->file, of_draws));
+    }
+    const json prior = model_metadata_.value("prior", json());
+    const json factors = prior.is_object() ? prior.value("factors", json()) : json();
+    if (!factors.is_array() || results_.posterior->parameters.empty()) return;
+    std::vector<std::string> wanted = results_.posterior->parameters, has;
+    for (const json& factor : factors) {
+      const json names = factor.is_object() ? factor.value("names", json()) : json();
+      if (!names.is_array()) return;
+      for (const json& name : names) has.push_back(name.is_string() ? name.get<std::string>() : "");
+    }
+    check::that(std::ranges::is_permutation(has, wanted), results_function,
+                fmt::format("the list of parameters of {}", results_.model.string()),
+                fmt::format("{}", fmt::join(has, ", ")),
+                fmt::format("that of the draws in {}, {}", found->file, fmt::join(wanted, ", ")));
+  }
+
+  /// A series that was read from a table has its dates in seconds: on the scale of the draws, if that is known.
+  void number_dates() {
+    if (!results_.observed || !results_.observed->calendar) return;
+    std::vector<files::Series> one{std::move(*results_.observed)};
+    if (observed_beside_draws_ && observed_beside_draws_->calendar) {
+      for (double& time : one[0].times) time = observed_beside_draws_->calendar->number(one[0].calendar->seconds(time));
+      one[0].calendar = observed_beside_draws_->calendar;
+    } else {
+      simulate::number_dates(results_function, one, results_.paths, false);
+    }
+    results_.observed = std::move(one.front());
+  }
+
   void add(const path& file, std::string kind, json record) {
     results_.sources.push_back({file.filename().string(), std::move(kind), std::move(record)});
   }
@@ -277,6 +326,7 @@ class Reader {
   void read_model(const path& file) {
     files::TensorFile model = files::read_safetensors(file);
     results_.model = file;
+    model_metadata_ = model.metadata;
     results_.learning_curve = learning_curve_in(model.metadata);
     json record = json::object();  // what a reader asks for; curves and ranges would fill pages
     for (const char* key : {"catena_version", "method", "settings", "training", "seed", "transitions", "notes"}) {
@@ -321,8 +371,11 @@ class Reader {
   }
 
   void take_predictive(const Group& root) {
-    if (auto run = predictive_in(root, "series")) results_.predictive = std::move(run);
-    if (auto ahead = predictive_in(root, "one_step")) results_.one_step = std::move(ahead);
+    const double interval = results_.style.interval;
+    const char* predictive = "posterior_predictive";
+    if (auto run = predictive_in(root, predictive, "series", interval)) results_.predictive = std::move(run);
+    if (auto ahead = predictive_in(root, predictive, "one_step", interval)) results_.one_step = std::move(ahead);
+    if (auto beyond = predictive_in(root, "predictions", "series", interval)) results_.forecast = std::move(beyond);
   }
 
   void read_netcdf(const path& file) {
@@ -336,6 +389,7 @@ class Reader {
       take_observed(draws.series);
       if (first) {
         results_.correction = correction_of(record, draws.parameters, draws.learned);
+        results_.prior = std::move(draws.prior);
         results_.posterior = draw_set(file, std::move(draws));
         results_.paths = paths_of(record);
         take_predictive(root);
@@ -359,15 +413,48 @@ class Reader {
   }
 
   Results results_;
+  json model_metadata_;
   std::optional<Truth> truth_;
   std::optional<files::Series> observed_beside_draws_;
 };
 
 }  // namespace
 
-Results read_results(const std::vector<path>& files) {
+void apply_labels(Results& results) {
+  for (const auto& [name, label] : results.style.labels) {
+    std::size_t found = 0;
+    const auto rename = [&name = name, &label = label, &found](std::vector<std::string>& names) {
+      for (std::string& each : names) {
+        if (each != name) continue;
+        each = label;
+        ++found;
+      }
+    };
+    std::vector<std::string> known;
+    if (results.posterior) {
+      known = results.posterior->parameters;
+      rename(results.posterior->parameters);
+    }
+    if (results.reference) rename(results.reference->parameters);
+    if (results.information) rename(results.information->parameters);
+    if (results.calibration) rename(results.calibration->parameters);
+    if (results.correction) {
+      for (CertifiedParameter& each : results.correction->parameters) each.name = each.name == name ? label : each.name;
+    }
+    if (results.observed) {
+      known.insert(known.end(), results.observed->names.begin(), results.observed->names.end());
+      rename(results.observed->names);
+    }
+    check::that(found > 0, results_function, "the name of a label", name,
+                fmt::format("that of a parameter or a state, {}", fmt::join(known, ", ")));
+  }
+}
+
+Results read_results(const std::vector<path>& files, const Style& style) {
   check::at_least(results_function, "the number of files", files.size(), std::size_t{1});
-  Reader reader;
+  check::that(style.interval > 0 && style.interval < 1, results_function, "the interval", style.interval,
+              "between 0 and 1");
+  Reader reader(style);
   for (const path& file : files) reader.read(file);
   return reader.finish();
 }

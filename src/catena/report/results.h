@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -33,7 +34,14 @@ struct DrawSet {
 
 /// Quantiles of series simulated from the posterior, each [time × state].
 struct Predictive {
-  Matrix low, median, high;  ///< 5 %, 50 %, 95 %
+  Matrix low, median, high;        ///< the ends of Style::interval, and 50 % between them
+  std::vector<double> times = {};  ///< of the rows, where they are not those of the observed series
+};
+
+/// How a report looks, as its reader wants it.
+struct Style {
+  double interval = 0.9;                      ///< share of the intervals in tables, bands and the wider regions
+  std::map<std::string, std::string> labels;  ///< of parameters and states, by their names: "growth rate (1/yr)"
 };
 
 /// The local estimates of the model at the draws, as far as they could be asked (report/information.h).
@@ -64,6 +72,9 @@ struct Results {
   simulate::PathSettings paths;                 ///< how the maker of the draws read it
   std::optional<Predictive> predictive;         ///< on and on from x⁰
   std::optional<Predictive> one_step;           ///< one step ahead of each observed state
+  std::optional<Predictive> forecast;           ///< beyond the last observed state
+  Matrix prior;                                 ///< draws from the prior, in the posterior's columns; or no rows
+  Style style;
   std::optional<InformationResult> information;
   std::optional<model::LearningCurve> learning_curve;
   std::optional<Calibration> calibration;
@@ -77,7 +88,12 @@ struct Results {
 /// series (true values in the .json beside it), JSON true values, netCDF with ranks a calibration, netCDF with ArviZ's
 /// group `posterior` first the posterior, then the reference, and with `posterior_predictive` alone what `catena
 /// predict` wrote.
-Results read_results(const std::vector<std::filesystem::path>& files);
+/// Throws InputError for a model and draws that do not belong together.
+Results read_results(const std::vector<std::filesystem::path>& files, const Style& style = {});
+
+/// Gives parameters and states the labels of the style. Throws InputError for one that nothing has the name of. Last of
+/// all: what is found by its name is found no more.
+void apply_labels(Results& results);
 
 /// "lotka_volterra", if one of the sources names the task; empty otherwise.
 std::string task_name(const Results& results);

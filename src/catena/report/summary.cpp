@@ -1,5 +1,7 @@
 #include "catena/report/summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -40,6 +42,10 @@ Comparison compare(const DrawSet& posterior, const DrawSet& reference, const Str
 
 }  // namespace
 
+std::string end_text(double interval, bool upper) {
+  return fmt::format("{:.6g} %", 50 * (upper ? 1 + interval : 1 - interval));
+}
+
 std::vector<double> column(const Matrix& values, std::size_t index) {
   std::vector<double> result(values.rows());
   for (std::size_t r = 0; r < values.rows(); ++r) result[r] = values(r, index);
@@ -55,6 +61,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 
 Summary summarise(const Results& results, const Streams& streams, const Parallel& parallel) {
   Summary summary;
+  summary.interval = results.style.interval;
   if (!results.posterior) return summary;
   const DrawSet& posterior = *results.posterior;
   const evaluate::Moments moments = evaluate::moments(posterior.values);
@@ -66,9 +73,9 @@ Summary summarise(const Results& results, const Streams& streams, const Parallel
     ParameterSummary row{.name = posterior.parameters[p],
                          .mean = moments.mean[p],
                          .deviation = moments.deviation[p],
-                         .low = quantile(draws, 0.05),
+                         .low = quantile(draws, (1 - summary.interval) / 2),
                          .median = quantile(draws, 0.5),
-                         .high = quantile(draws, 0.95)};
+                         .high = quantile(draws, (1 + summary.interval) / 2)};
     if (!posterior.health.empty()) row.health = posterior.health[p];
     if (!results.truth.empty() && std::isfinite(results.truth[p])) {
       row.truth = results.truth[p];
@@ -89,8 +96,9 @@ Summary summarise(const Results& results, const Streams& streams, const Parallel
 nlohmann::json to_json(const Summary& summary) {
   nlohmann::json parameters = nlohmann::json::array();
   for (const ParameterSummary& row : summary.parameters) {
-    nlohmann::json entry = {{"name", row.name}, {"mean", row.mean},     {"sd", row.deviation},
-                            {"q5", row.low},    {"median", row.median}, {"q95", row.high}};
+    nlohmann::json entry = {{"name", row.name}, {"mean", row.mean}, {"sd", row.deviation}, {"median", row.median}};
+    entry[fmt::format("q{:.6g}", 50 * (1 - summary.interval))] = row.low;
+    entry[fmt::format("q{:.6g}", 50 * (1 + summary.interval))] = row.high;
     if (row.health) {
       entry["r_hat"] = row.health->r_hat;
       entry["bulk_ess"] = row.health->bulk_ess;

@@ -14,7 +14,7 @@ namespace catena::report {
 
 struct ParameterSummary {
   std::string name;
-  double mean = 0, deviation = 0, low = 0, median = 0, high = 0;  ///< low, high: 5 % and 95 %
+  double mean = 0, deviation = 0, low = 0, median = 0, high = 0;  ///< low, high: ends of the interval
   std::optional<sample::ChainHealth> health = {};
   std::optional<double> truth = {};
   std::optional<double> rank_of_truth = {};  ///< share of draws below it; ties count half
@@ -30,6 +30,7 @@ struct Comparison {
 };
 
 struct Summary {
+  double interval = 0.9;  ///< its share: 5 % and 95 % are the ends of 0.9
   std::vector<ParameterSummary> parameters;
   std::optional<Comparison> comparison;
 };
@@ -38,6 +39,9 @@ struct Summary {
 Summary summarise(const Results& results, const Streams& streams, const Parallel& parallel);
 
 nlohmann::json to_json(const Summary& summary);
+
+/// "5 %", "97.5 %": the lower or the upper end of an interval of this share.
+std::string end_text(double interval, bool upper);
 
 /// Linear interpolation between the order statistics, as in NumPy; `sorted` is not empty.
 double quantile(const std::vector<double>& sorted, double share);

@@ -59,7 +59,10 @@ PosteriorDraws draw_by_chains(const Target& target, const PosteriorRequest& requ
   result.outcome = draws.info.outcome;
   result.info = chains_info(draws.info);
   result.info["settings"] = mcmc_settings_json(settings);
-  result.z = std::move(draws.z);
+  ChainDraws chains = thin_by_chain(draws.traces, request.draws);
+  result.z = std::move(chains.z);
+  result.chains = chains.chains;
+  result.health = std::move(draws.info.health);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "catena/core/check.h"
 #include "catena/core/errors.h"
 #include "catena/core/version.h"
+#include "catena/files/json.h"
 
 namespace catena::sample {
 
@@ -136,6 +137,47 @@ Draws read_table(const std::filesystem::path& path) {
   return {std::move(table.names), std::move(table.values)};
 }
 
+/// The draws of another group of the same parameters; none if it is missing or lacks one.
+Matrix parameters_in(const Group& root, const char* name, const std::vector<std::string>& parameters) {
+  const Group* group = find_group(root, name);
+  if (group == nullptr) return {};
+  Matrix values(dimension_size(root, *group, "chain") * dimension_size(root, *group, "draw"), parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto variable = std::ranges::find(group->variables, parameters[i], &Variable::name);
+    if (variable == group->variables.end() || !holds_draws(*variable) || size_of(*variable) != values.rows()) return {};
+    for (std::size_t r = 0; r < values.rows(); ++r) values(r, i) = value_at(*variable, r);
+  }
+  return values;
+}
+
+/// Times that were written as dates, back on their scale.
+void take_calendar(const Variable& time, files::Series& series) {
+  const auto calendar = time.attributes.find("catena_calendar"), units = time.attributes.find("units");
+  if (calendar == time.attributes.end() || !calendar->second.is_string()) return;
+  series.calendar = calendar_from("read_draws", files::parse_json(calendar->second.get<std::string>(), "read_draws"));
+  const std::string since =
+      units != time.attributes.end() && units->second.is_string() ? units->second.get<std::string>() : "";
+  const std::size_t space = since.find(" since ");
+  const std::string unit = since.substr(0, space == std::string::npos || space == 0 ? 0 : space - 1);  // without its s
+  const auto origin = space == std::string::npos ? std::nullopt : seconds_of_date(since.substr(space + 7));
+  check::that(origin && std::ranges::find(calendar_units(), unit) != calendar_units().end(), "read_draws",
+              "the unit of the times", files::detail::in_quotes(since), "seconds, minutes, hours or days since a date");
+  const Calendar written{unit, *origin};
+  for (double& value : series.times) value = series.calendar->number(written.seconds(value));
+}
+
+}  // namespace
+
+files::Series times_in(const Group& group, const std::string& name) {
+  files::Series series;
+  if (!group.contains(name)) return series;
+  series.times = numbers_in(group.variable(name));
+  take_calendar(group.variable(name), series);
+  return series;
+}
+
+namespace {
+
 /// A stored series over (time, state); none if there is no such variable.
 std::optional<files::Series> series_in(const Group& observed, std::size_t s) {
   const std::string name = numbered("series", s);
@@ -151,9 +193,10 @@ std::optional<files::Series> series_in(const Group& observed, std::size_t s) {
     const Variable& names = observed.variable(state);
     if (const auto* texts = std::get_if<std::vector<std::string>>(&names.values)) series.names = *texts;
   }
-  if (observed.contains(time)) {
-    series.times = numbers_in(observed.variable(time));
-    if (series.times.size() != series.values.rows()) series.times.clear();
+  files::Series times = times_in(observed, time);
+  if (times.times.size() == series.values.rows()) {
+    series.times = std::move(times.times);
+    series.calendar = times.calendar;
   }
   return series;
 }
@@ -186,8 +229,10 @@ Draws draws_of(const PosteriorRequest& request, PosteriorDraws draws, std::uint6
   result.parameters = request.model.prior.names();
   result.values = std::move(draws.theta);
   result.chains = draws.chains;
+  result.health = std::move(draws.health);
   for (const simulate::SeriesView& view : request.series) {
     files::Series& series = result.series.emplace_back();
+    series.calendar = view.calendar;
     series.names = request.model.state_names;
     series.values = Matrix(view.states.rows, view.states.cols);
     for (std::size_t r = 0; r < view.states.rows; ++r) {
@@ -200,33 +245,93 @@ Draws draws_of(const PosteriorRequest& request, PosteriorDraws draws, std::uint6
 
 namespace {
 
-Group learned_group(const Draws& draws) {
-  Group group{.name = "learned_posterior", .dimensions = {{"chain", 1}, {"draw", draws.learned.rows()}}};
-  for (std::size_t i = 0; i < draws.parameters.size(); ++i) {
-    std::vector<double> values(draws.learned.rows());
-    for (std::size_t k = 0; k < values.size(); ++k) values[k] = draws.learned(k, i);
-    group.variables.push_back({draws.parameters[i], {"chain", "draw"}, std::move(values)});
+constexpr std::size_t most_likelihoods = 1'000'000;  // of draws and transitions; more would be most of the file
+
+/// Rows of `values` over (chain, draw, …): those of `rows` alone.
+std::vector<double> rows_of(const Matrix& values, const std::vector<std::size_t>& rows) {
+  std::vector<double> result;
+  result.reserve(rows.size() * values.cols());
+  for (const std::size_t row : rows) result.insert(result.end(), values.row(row).begin(), values.row(row).end());
+  return result;
+}
+
+Group draws_of_parameters(const char* name, const std::vector<std::string>& parameters, const Matrix& values) {
+  Group group{.name = name, .dimensions = {{"chain", 1}, {"draw", values.rows()}}};
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    std::vector<double> column(values.rows());
+    for (std::size_t k = 0; k < column.size(); ++k) column[k] = values(k, i);
+    group.variables.push_back({parameters[i], {"chain", "draw"}, std::move(column)});
   }
   return group;
 }
 
-/// The draws of the group `learned_posterior`; none if it is missing or lacks a parameter.
-Matrix learned_in(const Group& root, const std::vector<std::string>& parameters) {
-  const Group* group = find_group(root, "learned_posterior");
-  if (group == nullptr) return {};
-  Matrix learned(dimension_size(root, *group, "chain") * dimension_size(root, *group, "draw"), parameters.size());
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto variable = std::ranges::find(group->variables, parameters[i], &Variable::name);
-    if (variable == group->variables.end() || !holds_draws(*variable) || size_of(*variable) != learned.rows())
-      return {};
-    for (std::size_t r = 0; r < learned.rows(); ++r) learned(r, i) = value_at(*variable, r);
+/// log_likelihood, sample_stats and prior, as far as they are known.
+void add_known_groups(const Draws& draws, const std::vector<std::size_t>& rows, std::size_t chains, Group& root) {
+  const std::vector<files::Dimension> dimensions = {{"chain", chains}, {"draw", rows.size() / chains}};
+  if (draws.log_likelihood.rows() == draws.values.rows()) {
+    Group group{.name = "log_likelihood", .dimensions = dimensions};
+    group.dimensions.push_back({"transition", draws.log_likelihood.cols()});
+    group.variables.push_back({"transition", {"transition"}, count_to(draws.log_likelihood.cols())});
+    group.variables.push_back({"transitions", {"chain", "draw", "transition"}, rows_of(draws.log_likelihood, rows)});
+    root.groups.push_back(std::move(group));
   }
-  return learned;
+  if (draws.log_density.size() == draws.values.rows()) {
+    Group group{.name = "sample_stats", .dimensions = dimensions};
+    std::vector<double> values;
+    for (const std::size_t row : rows) values.push_back(draws.log_density[row]);
+    group.variables.push_back({"lp", {"chain", "draw"}, std::move(values)});
+    root.groups.push_back(std::move(group));
+  }
+  if (draws.prior.rows() > 0) root.groups.push_back(draws_of_parameters("prior", draws.parameters, draws.prior));
+}
+
+const Variable* known_variable(const Group& root, const char* group, const char* name, std::size_t draws) {
+  const Group* found = find_group(root, group);
+  if (found == nullptr) return nullptr;
+  const auto variable = std::ranges::find(found->variables, name, &Variable::name);
+  const bool fits = variable != found->variables.end() && holds_draws(*variable) && draws > 0 &&
+                    size_of(*variable) % draws == 0 && size_of(*variable) > 0;
+  return fits ? &*variable : nullptr;
+}
+
+void read_known_groups(const Group& root, Draws& draws) {
+  const std::size_t rows = draws.values.rows();
+  if (const Variable* found = known_variable(root, "log_likelihood", "transitions", rows)) {
+    draws.log_likelihood = Matrix(rows, size_of(*found) / rows);
+    std::ranges::copy(numbers_in(*found), draws.log_likelihood.data());
+  }
+  if (const Variable* found = known_variable(root, "sample_stats", "lp", rows)) {
+    if (size_of(*found) == rows) draws.log_density = numbers_in(*found);
+  }
+  draws.prior = parameters_in(root, "prior", draws.parameters);
 }
 
 }  // namespace
 
 std::size_t finite_draws(const Draws& draws) { return finite_rows(draws.values).size(); }
+
+void add_companion_groups(Draws& draws, const PosteriorRequest& request, const Streams& streams,
+                          const Parallel& parallel) {
+  const prior::TruePrior prior = request.model.true_prior();
+  draws.prior = Matrix(draws.values.rows(), draws.values.cols());
+  Stream stream = streams.stream("prior");
+  std::vector<double> z(draws.values.cols());
+  for (std::size_t k = 0; k < draws.prior.rows(); ++k) {
+    for (double& value : z) value = stream.normal();
+    prior.prior().to_theta(z, draws.prior.row(k));
+  }
+  if (!request.state.empty()) return;  // the series is not whole
+  const std::vector<std::size_t> rows = finite_rows(draws.values);
+  const PosteriorSampler& sampler = posterior_samplers().at("sample", request.model.method);
+  const compose::ObservedSeries observed = observed_series("sample", request);
+  if (sampler.target == nullptr || rows.size() != draws.values.rows() ||
+      observed.all_transitions() * rows.size() > most_likelihoods)
+    return;
+  draws.log_density = posterior_log_prob(request, draws.values, parallel);
+  if (request.model.method == "fnle" && request.companions.empty()) {
+    draws.log_likelihood = transition_log_likelihood(request, draws.values, parallel);
+  }
+}
 
 files::Group draws_group(const Draws& draws) {
   const std::vector<std::size_t> rows = finite_rows(draws.values);
@@ -250,7 +355,10 @@ files::Group draws_group(const Draws& draws) {
   }
   posterior.attributes = {{"inference_library", "catena"}, {"inference_library_version", std::string(version())}};
   Group root{.name = "", .attributes = draws.record, .groups = {std::move(posterior)}};
-  if (draws.learned.rows() > 0) root.groups.push_back(learned_group(draws));
+  if (draws.learned.rows() > 0) {
+    root.groups.push_back(draws_of_parameters("learned_posterior", draws.parameters, draws.learned));
+  }
+  add_known_groups(draws, rows, chains, root);
   if (!draws.series.empty()) root.groups.push_back(observed_group(simulate::views_of(draws.series)));
   if (dropped > 0) root.attributes["dropped_draws"] = dropped;
   return root;
@@ -258,6 +366,19 @@ files::Group draws_group(const Draws& draws) {
 
 void write_draws(const std::filesystem::path& path, const Draws& draws) {
   files::write_netcdf(path, draws_group(draws));
+}
+
+files::Variable time_variable(const std::string& name, std::span<const double> times,
+                              const std::optional<Calendar>& calendar) {
+  std::vector<double> values(times.begin(), times.end());
+  if (!calendar) return {name, {name}, std::move(values)};
+  for (double& value : values) value = calendar->seconds(value);
+  return {name,
+          {name},
+          std::move(values),
+          {{"units", "seconds since 1970-01-01"},
+           {"calendar", "proleptic_gregorian"},
+           {"catena_calendar", to_json(*calendar).dump()}}};
 }
 
 files::Group observed_group(std::span<const simulate::SeriesView> series) {
@@ -277,8 +398,8 @@ files::Group observed_group(std::span<const simulate::SeriesView> series) {
       values.insert(values.end(), states.row(r).begin(), states.row(r).end());
     }
     observed.variables.push_back({numbered("series", s), {time, "state"}, std::move(values)});
-    if (series[s].times.empty()) continue;
-    observed.variables.push_back({time, {time}, std::vector<double>(series[s].times.begin(), series[s].times.end())});
+    if (!series[s].times.empty())
+      observed.variables.push_back(time_variable(time, series[s].times, series[s].calendar));
   }
   return observed;
 }
@@ -314,7 +435,8 @@ Draws draws_in(const Group& root, const std::string& source) {
     }
     first += width;
   }
-  result.learned = learned_in(root, result.parameters);
+  result.learned = parameters_in(root, "learned_posterior", result.parameters);
+  read_known_groups(root, result);
   result.series = observed_in(root);
   result.record = root.attributes;
   result.health = health_in(*found, result.parameters);
@@ -351,18 +473,21 @@ Draws in_order_of(const std::vector<std::string>& parameters, Draws draws) {
     check::fail("evaluate", "the list of parameters of B", fmt::format("({})", fmt::join(draws.parameters, ", ")),
                 fmt::format("that of A ({})", fmt::join(parameters, ", ")));
   }
-  Matrix values(draws.values.rows(), draws.values.cols()), learned(draws.learned.rows(), draws.learned.cols());
+  Matrix values(draws.values.rows(), draws.values.cols()), learned(draws.learned.rows(), draws.learned.cols()),
+      prior(draws.prior.rows(), draws.prior.cols());
   std::vector<ChainHealth> health;
   for (std::size_t c = 0; c < parameters.size(); ++c) {
     const auto from =
         static_cast<std::size_t>(std::ranges::find(draws.parameters, parameters[c]) - draws.parameters.begin());
     for (std::size_t r = 0; r < values.rows(); ++r) values(r, c) = draws.values(r, from);
     for (std::size_t r = 0; r < learned.rows(); ++r) learned(r, c) = draws.learned(r, from);
+    for (std::size_t r = 0; r < prior.rows(); ++r) prior(r, c) = draws.prior(r, from);
     if (!draws.health.empty()) health.push_back(draws.health[from]);
   }
   draws.parameters = parameters;
   draws.values = std::move(values);
   draws.learned = std::move(learned);
+  draws.prior = std::move(prior);
   draws.health = std::move(health);
   return draws;
 }

@@ -3,8 +3,10 @@
 ///
 /// The file is netCDF that ArviZ opens. Groups: `posterior` (one variable per parameter over chain and draw) and
 /// `observed_data` (the series; the second of the same θ is `series_2`, and so on; with the coordinates `time`,
-/// `time_2`, … where times are known), and of corrected draws `learned_posterior`; what made them stands in the root's
-/// attributes.
+/// `time_2`, … where times are known, dates as the netCDF conventions have them), and of corrected draws
+/// `learned_posterior`; where they are known, `log_likelihood` (transitions over chain, draw, transition),
+/// `sample_stats`
+/// (`lp`, the log density) and `prior`; what made them stands in the root's attributes.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +32,22 @@ struct Draws {
   std::vector<files::Series> series = {};  ///< what was observed, all of one θ; empty if the file does not hold it
   files::Attributes record = {};           ///< what made them: method, seed, transitions, …
   std::vector<ChainHealth> health = {};    ///< one per parameter, as their maker measured it; empty if it did not
-  Matrix learned = {};      ///< where they were corrected by simulation, those before it; no rows: they were not
-  std::size_t dropped = 0;  ///< draws that were left out of the file because they are not finite
+  Matrix learned = {};         ///< where they were corrected by simulation, those before it; no rows: they were not
+  Matrix log_likelihood = {};  ///< of every transition at every draw; no rows: not known
+  std::vector<double> log_density = {};  ///< of every draw, up to a constant; empty: not known
+  Matrix prior = {};                     ///< draws from the prior; no rows: not known
+  std::size_t dropped = 0;               ///< draws that were left out of the file because they are not finite
 };
 
 /// What the writer of draws knows about how they were made, as attributes: method, models, seed, transitions (what the
 /// model was trained on: model, options, proposal, …), companions (the same of each), paths (how series were read),
 /// info, outcome, warning.
 files::Attributes draws_record(const PosteriorRequest& request, const PosteriorDraws& draws, std::uint64_t seed);
+
+/// What ArviZ makes use of beside the draws: draws from the prior, the log density and, if there are not too many of
+/// them, the log likelihood of every transition at every draw, as far as the method has them.
+void add_companion_groups(Draws& draws, const PosteriorRequest& request, const Streams& streams,
+                          const Parallel& parallel);
 
 /// The draws of a request, ready to be written.
 Draws draws_of(const PosteriorRequest& request, PosteriorDraws draws, std::uint64_t seed);
@@ -49,6 +59,13 @@ std::size_t finite_draws(const Draws& draws);
 /// InputError if none is left.
 files::Group draws_group(const Draws& draws);
 void write_draws(const std::filesystem::path& path, const Draws& draws);
+
+/// A coordinate of times; of dates, as the netCDF conventions have them, so that xarray reads dates.
+files::Variable time_variable(const std::string& name, std::span<const double> times,
+                              const std::optional<Calendar>& calendar);
+
+/// Such a coordinate of a group, as a series without states; empty if it has none.
+files::Series times_in(const files::Group& group, const std::string& name);
 
 /// The group `observed_data` alone.
 files::Group observed_group(std::span<const simulate::SeriesView> series);

@@ -64,6 +64,7 @@ PosteriorDraws draw_posterior(const PosteriorRequest& asked, const Streams& stre
     }
     draws.z = std::move(restored.z);
     draws.chains = 1;
+    draws.health.clear();
   }
   draws.theta = Matrix(draws.z.rows(), draws.z.cols());
   for (std::size_t k = 0; k < draws.z.rows(); ++k) true_prior.prior().to_theta(draws.z.row(k), draws.theta.row(k));

@@ -14,6 +14,7 @@
 #include "catena/core/registry.h"
 #include "catena/model/trained_model.h"
 #include "catena/sample/diffusion/sample.h"
+#include "catena/sample/mcmc/chain_health.h"
 #include "catena/sample/mcmc/target.h"
 
 namespace catena::sample {
@@ -43,8 +44,9 @@ struct DrawFinding {
 struct PosteriorDraws {
   Outcome outcome = Outcome::ok;  // the sampler's, or else that of the first finding
   std::vector<DrawFinding> findings = {};
-  Matrix z, theta;  // one draw a row, in the true prior's z-space; NaN where the sampler diverged
-  std::size_t chains = 1;
+  Matrix z, theta;                  // one draw a row, in the true prior's z-space; NaN where the sampler diverged
+  std::size_t chains = 1;           // the rows are those of one after the other
+  std::vector<ChainHealth> health;  // one per parameter, over all that the chains kept; empty without chains
   compose::ObservedSeries observed;
   nlohmann::json info;  // evaluations, settings, seconds of each phase, transitions outside the training range, …
 
@@ -103,6 +105,11 @@ PosteriorDraws draw_posterior(const PosteriorRequest& request, const Streams& st
 /// density.
 std::vector<double> posterior_log_prob(const PosteriorRequest& request, ConstMatrixView theta,
                                        const Parallel& parallel);
+
+/// Row k: log q(x^(t+1) | x^t, θ_k) of every transition t, θ_k row k of `theta`; of blocks, that of each block. What
+/// leave-one-out cross-validation needs; −∞ outside the prior and at its very border. Throws InputError if the method
+/// learns no density of transitions (a ratio has lost p(x^(t+1) | x^t)), or beside companions.
+Matrix transition_log_likelihood(const PosteriorRequest& request, ConstMatrixView theta, const Parallel& parallel);
 
 /// `request.draws` is of no matter.
 MapEstimate posterior_map(const PosteriorRequest& request, const Streams& streams, const Parallel& parallel,

@@ -69,8 +69,10 @@ class Cleaner {
       for (const double x : state) check::that(!std::isinf(x), function_, row, x, "finite, or NaN where it is missing");
       if (missing == 0) rows.push_back(r);
       if (missing == 0 || missing == state.size() || settings_.partly_missing) continue;
-      check::fail(function_, row, fmt::format("missing in {} of {} coordinates", missing, state.size()),
-                  "there or missing as a whole; partly_missing drops what is there of it");
+      check::fail(
+          function_, row, fmt::format("missing in {} of {} coordinates", missing, state.size()),
+          "there or missing as a whole: a transition needs all coordinates of a state; fill in what is missing, or "
+          "set partly_missing to drop what is there of it");
     }
     return rows;
   }
@@ -112,6 +114,12 @@ class Cleaner {
 };
 
 }  // namespace
+
+std::vector<std::string> time_unit_choices() {
+  std::vector<std::string> choices{"auto"};
+  choices.insert(choices.end(), calendar_units().begin(), calendar_units().end());
+  return choices;
+}
 
 double step_length(const SeriesView& series, const KnownSteps& known, const PathSettings& settings) {
   if (settings.step_length > 0) return settings.step_length;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,10 +17,15 @@
 
 namespace catena::simulate {
 
+/// calendar_units() and auto.
+std::vector<std::string> time_unit_choices();
+
 struct PathSettings {
   double step_length = 0;
   bool partly_missing = false;
   bool cut_gaps = false;
+  std::string time_unit = "auto";
+  std::string time_origin = "";
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -27,6 +33,11 @@ struct PathSettings {
           "what one step of the simulator is on the scale of the times (0: 1, or the shortest one seen by a model of "
           "single steps)",
           not_negative());
+    visit(c.time_unit, "time_unit",
+          "what times count in where they are dates (auto: for a model of single steps without time, the longest unit "
+          "of which all steps are whole numbers)",
+          one_of(time_unit_choices()));
+    visit(c.time_origin, "time_origin", "the date from which times count (empty: that of the first row)", anything());
     visit(c.partly_missing, "partly_missing", "a state of which some coordinates are missing counts as missing",
           anything());
     visit(c.cut_gaps, "cut_gaps", "after a gap that the model cannot step over, a new series begins", anything());

@@ -2,6 +2,7 @@
 /// these, in which none is special.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,12 +16,15 @@ struct SeriesView {
   ConstMatrixView states;                   // one a row, NaN where it is missing
   std::span<const double> times = {};       // of the rows; none: 0, 1, … where someone asks
   std::span<const std::string> names = {};  // of the columns; none: not known
+  std::optional<Calendar> calendar = {};    // of times that are dates
 
   double time(std::size_t row) const { return times.empty() ? static_cast<double>(row) : times[row]; }
 };
 
 /// What was read stays where it is and must outlive the views.
-inline SeriesView view_of(const files::Series& series) { return {series.values, series.times, series.names}; }
+inline SeriesView view_of(const files::Series& series) {
+  return {series.values, series.times, series.names, series.calendar};
+}
 inline std::vector<SeriesView> views_of(std::span<const files::Series> all) {
   std::vector<SeriesView> views;
   for (const files::Series& series : all) views.push_back(view_of(series));

@@ -1,4 +1,5 @@
 #include "catena/files/netcdf/library.h"
+#include "catena/files/kind.h"
 
 #include <fmt/format.h>
 #include <netcdf.h>
@@ -125,7 +126,9 @@ std::uint64_t check_signature(const fs::path& path) {
   if (!file && file.gcount() == 0 && size > 0) throw FileError(display(path) + ": cannot be read: no permission");
   const bool classic = head.starts_with("CDF") && (head[3] == 1 || head[3] == 2 || head[3] == 5);
   if (size < head.size() || (head != "\x89HDF\r\n\x1a\n" && !classic)) {
-    throw FileError(display(path) + ": is no netCDF file");
+    const std::string found = looks_like(path);
+    throw FileError(display(path) + (found.empty() ? std::string(": is no netCDF file")
+                                                   : ": is " + found + ", but must be a netCDF file"));
   }
   return size;
 }

@@ -21,10 +21,7 @@ nlohmann::json share_view(const files::Series& series, const std::vector<double>
     const std::size_t end = std::min(begin + bucket, share.size());
     double sum = 0;
     for (std::size_t t = begin; t < end; ++t) sum += share[t];
-    bars.push_back({{"x", rounded(time_of(series, begin))},
-                    {"x2", rounded(time_of(series, end))},
-                    {"y", rounded(sum)},
-                    {"y2", 0}});
+    bars.push_back({{"x", along(series, begin)}, {"x2", along(series, end)}, {"y", rounded(sum)}, {"y2", 0}});
   }
   const nlohmann::json y = {
       {"field", "y"},
@@ -34,7 +31,8 @@ nlohmann::json share_view(const files::Series& series, const std::vector<double>
   layers.push_back(
       {{"data", {{"values", std::move(bars)}}},
        {"mark", mark("rect", "bar")},
-       {"encoding", {{"x", time_channel(last)}, {"x2", {{"field", "x2"}}}, {"y", y}, {"y2", {{"field", "y2"}}}}}});
+       {"encoding",
+        {{"x", time_channel(series, last)}, {"x2", {{"field", "x2"}}}, {"y", y}, {"y2", {{"field", "y2"}}}}}});
   layers.push_back({{"data", data_of({{0, 0}})}, {"mark", mark("rule", "zero")}, {"encoding", {{"y", y}}}});
   return {{"layer", std::move(layers)}};
 }

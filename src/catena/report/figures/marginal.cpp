@@ -82,6 +82,10 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
     layers.push_back({{"data", data}, {"mark", clipped(mark(type, style))}, {"encoding", {{"x", x}, {"y", y}}}});
   };
   const bool behind = order == MarginalOrder::reference_behind;
+  if (results.prior.rows() > 0 && !behind) {
+    const std::vector<double> prior = column(results.prior, parameter);
+    if (has_density(prior)) add(curve(density(prior)), "line", "faint");
+  }
   if (of_reference && behind) {
     const nlohmann::json data = curve(*of_reference);
     add(data, "area", "band");
@@ -118,6 +122,7 @@ std::vector<KeyEntry> posterior_key(const Results& results, const std::string& p
   if (results.posterior->values.rows() < least_draws_for_density)
     key = {{"dot", "posterior", "draws of the posterior"}};
   if (results.reference) key.push_back({"line", "reference", reference_label});
+  if (results.prior.rows() > 0) key.push_back({"line", "muted", "prior"});
   if (!results.truth.empty()) key.push_back({"dot", "truth", "true value"});
   return key;
 }

@@ -1,5 +1,6 @@
-// The posterior as a pair plot: densities on the diagonal, 50 % and 90 % highest-density regions below it, correlations
-// above it. With many parameters it shows those that depend on each other most; the rest is in figures/marginals.cpp.
+// The posterior as a pair plot: densities on the diagonal, 50 % and 90 % (or another share) highest-density regions
+// below it, correlations above it. With many parameters it shows those that depend on each other most; the rest is in
+// figures/marginals.cpp.
 
 #include <fmt/format.h>
 
@@ -16,8 +17,6 @@
 namespace catena::report {
 
 namespace {
-
-constexpr double shares[] = {0.9, 0.5};
 
 /// A path in the order of its points, not sorted along x.
 nlohmann::json path_layer(nlohmann::json data, nlohmann::json marks, const nlohmann::json& x, const nlohmann::json& y,
@@ -49,6 +48,7 @@ nlohmann::json pair_view(const Results& results, std::size_t column_parameter, s
   };
   const nlohmann::json x = encoding("x", column_parameter, x_axis), y = encoding("y", row_parameter, y_axis);
   nlohmann::json layers = nlohmann::json::array();
+  const double shares[] = {results.style.interval, 0.5};
 
   const std::vector<double> xs = column(results.posterior->values, column_parameter);
   const std::vector<double> ys = column(results.posterior->values, row_parameter);
@@ -60,7 +60,7 @@ nlohmann::json pair_view(const Results& results, std::size_t column_parameter, s
       if (rings.empty()) continue;
       std::vector<std::pair<double, double>> points;
       for (const Point& p : fillable(rings)) points.emplace_back(p.x, p.y);
-      nlohmann::json filled = mark("line", share > 0.7 ? "region_90" : "region_50");
+      nlohmann::json filled = mark("line", share == shares[0] ? "region_90" : "region_50");
       filled["filled"] = true;
       layers.push_back(path_layer(data_of(points), std::move(filled), x, y, false));
     }
@@ -128,8 +128,11 @@ std::optional<Drawing> draw_pair_plot(const Results& results) {
                 .most = std::clamp(900.0 / static_cast<double>(d), 150.0, 300.0)};
   if (d == 1) layout = {.columns = 1, .width = 420, .least = 200, .most = 560, .aspect = 0.5};
   drawing.spec = grid(std::move(views), layout);
-  drawing.key = d == 1 ? posterior_key(results, "posterior", "reference")
-                       : posterior_key(results, "posterior, regions of 50 % and 90 %", "reference, the same regions");
+  drawing.key =
+      d == 1
+          ? posterior_key(results, "posterior", "reference")
+          : posterior_key(results, fmt::format("posterior, regions of 50 % and {:.6g} %", 100 * results.style.interval),
+                          "reference, the same regions");
   drawing.caption = d == 1 ? "" : "Numbers above the diagonal are correlations.";
   if (d < names.size()) {
     drawing.caption +=

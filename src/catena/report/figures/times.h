@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -32,9 +34,22 @@ inline std::vector<std::size_t> times_drawn(const Matrix& values, std::size_t st
   return times;
 }
 
+/// A time along the axis: of dates, the milliseconds that Vega counts in.
+inline nlohmann::json along(const files::Series& series, double time) {
+  if (!series.calendar) return rounded(time);
+  return static_cast<std::int64_t>(std::llround(1000 * series.calendar->seconds(time)));
+}
+
 /// Where row t stands along the axis: its time, or its number.
-inline double time_of(const files::Series& series, std::size_t t) {
-  return series.times.empty() ? static_cast<double>(t) : series.times[t];
+inline nlohmann::json along(const files::Series& series, std::size_t t) {
+  return along(series, series.times.empty() ? static_cast<double>(t) : series.times[t]);
+}
+
+/// {"values": [{"x": …, "y": …}, …]} of points whose x is along the axis.
+inline nlohmann::json data_along(const std::vector<std::pair<nlohmann::json, double>>& points) {
+  nlohmann::json values = nlohmann::json::array();
+  for (const auto& [x, y] : points) values.push_back({{"x", x}, {"y", rounded(y)}});
+  return {{"values", std::move(values)}};
 }
 
 inline std::string state_name(const files::Series& series, std::size_t state) {
@@ -42,7 +57,13 @@ inline std::string state_name(const files::Series& series, std::size_t state) {
 }
 
 /// The axis of time, with labels below the last row only.
-inline nlohmann::json time_channel(bool last) {
+inline nlohmann::json time_channel(const files::Series& series, bool last) {
+  if (series.calendar) {
+    return {{"field", "x"},
+            {"type", "temporal"},
+            {"scale", {{"type", "utc"}, {"nice", false}}},
+            {"axis", last ? nlohmann::json{{"title", nullptr}, {"tickCount", 6}} : nlohmann::json()}};
+  }
   return {{"field", "x"},
           {"type", "quantitative"},
           {"scale", {{"nice", false}, {"zero", false}}},
