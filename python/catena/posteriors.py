@@ -182,13 +182,14 @@ class Draws:
         if "log_likelihood" in self.groups:
             groups["log_likelihood"] = {"transitions": self.groups["log_likelihood"].reshape(*chains, -1)}
             dims["transitions"] = ["transition"]
-        return arviz.from_dict(
+        data = arviz.from_dict(
             posterior=by_name(self.theta, chains),
             observed_data={f"series{end}": one.rows for end, one in zip(ends, self.series, strict=False)},
             dims=dims,
             coords=coords,
             **groups,
         )
+        return data if self.predictive is None else self.predictive.with_forecast(data)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": self.groups, "_make": None}
