@@ -98,19 +98,24 @@ class Predictive:
         coordinates = {"state": self.state_names, "time": self.times}
         dims = {"series": ["time", "state"], "one_step": ["time", "state"]}
         made = {"series": self.series[np.newaxis], "one_step": self.one_step[np.newaxis]}
-        groups: dict[str, Any] = {self.group: made, "coords": coordinates, "dims": dims}
+        return {self.group: made, "coords": coordinates, "dims": dims}
+
+    def with_forecast(self, data: arviz.InferenceData) -> arviz.InferenceData:
+        """The data with the forecast, if there is one, as the group predictions, which has times of its own."""
+        import xarray
+
         if self.forecast.shape[1] > 0:
-            groups["predictions"] = {"series": self.forecast[np.newaxis]}
-            groups["pred_dims"] = dims
-            groups["pred_coords"] = {"state": self.state_names, "time": self.times_ahead}
-        return groups
+            dims = ("chain", "draw", "time", "state")
+            coordinates = {"chain": [0], "draw": np.arange(len(self.theta)), "time": self.times_ahead, "state": self.state_names}
+            data.add_groups({"predictions": xarray.Dataset({"series": (dims, self.forecast[np.newaxis])}, coordinates)})
+        return data
 
     def to_arviz(self) -> arviz.InferenceData:
         """ArviZ's InferenceData with the group posterior_predictive (or prior_predictive), observed_data, and predictions
         if there is a forecast."""
         import arviz
 
-        return arviz.from_dict(observed_data={"series": self.observed.rows}, **self.groups())
+        return self.with_forecast(arviz.from_dict(observed_data={"series": self.observed.rows}, **self.groups()))
 
     def plot(self, *, interval: float = 0.9, labels: Mapping[str, str] | None = None) -> Figures:
         """The series with the band of what the simulator makes of the draws and the forecast beyond it, and one step

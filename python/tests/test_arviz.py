@@ -48,6 +48,7 @@ def test_log_likelihoods_add_up_to_the_log_density(posterior, prior):
 
 
 @pytest.mark.filterwarnings("ignore:Estimated shape parameter")  # of six transitions, one may be telling
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # ArviZ's own
 def test_loo_and_compare_work(posterior, prior, transitions, series):
     data = posterior.to_arviz()
     loo = arviz.loo(data)

@@ -58,7 +58,7 @@ def test_the_examples_of_a_guide_run(page, program, tmp_path):
             script.append(quick_python(text))
     (folder / "page.py").write_text("\n".join(script), encoding="utf-8")
     result = subprocess.run(
-        [sys.executable, "-W", "error", "-W", "ignore::FutureWarning", "page.py"], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+        [sys.executable, "-W", "error", "-W", "ignore::FutureWarning", "-W", "ignore:Estimated shape parameter:UserWarning", "page.py"], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
     assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"
 
