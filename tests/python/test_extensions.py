@@ -77,7 +77,7 @@ def test_a_model_of_single_steps_refuses_gaps_or_cuts_them(run, fit, agree, tmp_
     series = observe(run, task, tmp_path / "a.csv", 60, 1, "--missing", "0.2")
     result = run("sample", model, "--observation", series, "-o", tmp_path / "p.nc", check=False)
     assert result.returncode == 2
-    assert "but must be what the model knows, 1; simulate with gaps up to it, or set cut_gaps" in result.stderr
+    assert "but must be what the model knows, 1; simulate with gaps up to it, or set --cut-gaps" in result.stderr
     agree([model], task, [series], "--cut-gaps")
 
 

@@ -329,12 +329,11 @@ def test_contributions_of_transitions_add_up_to_the_variance_that_was_removed(ca
     assert all(abs(bar["y"] - 1 / 21) < 0.03 for bar in bars)
 
 
-def test_a_model_of_another_simulator_is_a_note_and_no_failure(catena, material, fitted):
+def test_a_model_of_other_parameters_is_refused(catena, material, fitted):
     files = [fitted / "model.safetensors", material / "predictive.nc"]
     result = catena("report", *files, "-o", material / "other.html", "--json")
-    assert result.returncode == 0, result.stderr
-    found = [f["text"] for f in json.loads(result.stdout)["findings"] if "information comes from is not shown" in f["text"]]
-    assert len(found) == 1 and "parameters" in found[0]
+    assert result.returncode == 2
+    assert "the list of parameters of" in result.stderr and "but must be that of the draws in predictive.nc" in result.stderr
 
 
 def test_a_series_that_the_draws_were_not_made_for_is_a_warning(catena, material, fitted):

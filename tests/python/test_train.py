@@ -167,10 +167,10 @@ def test_the_state_of_another_model_is_refused(run, transitions, model, tmp_path
     "flags, sentence",
     [
         (["--density", "gaussian", "--bins", 12], "train: bins is 12, but density = gaussian does not use it (nsf does)"),
-        (["--flow-layers", 2], "train: flow_layers is 2, but density = auto does not use it (maf, nsf do)"),
-        (["--method", "fnse", "--smallest-eta", 0.1], "train: smallest_eta is 0.1, but levels = uniform does not use it (log does)"),
+        (["--flow-layers", 2], "train: --flow-layers is 2, but density = auto does not use it (maf, nsf do)"),
+        (["--method", "fnse", "--smallest-eta", 0.1], "train: --smallest-eta is 0.1, but levels = uniform does not use it (log does)"),
         (["--method", "fnre", "--balance", 3], "train: balance is 3, but loss = auto does not use it (balanced does)"),
-        (["--weight-decay", 0.1], "train: weight_decay is 0.1, but the method fnle does not use it"),
+        (["--weight-decay", 0.1], "train: --weight-decay is 0.1, but the method fnle does not use it"),
         (["--method", "fnbe", "--preset", "paper"], "train: preset is paper, but fnbe is no method of it (fnse, fnle, fnre are)"),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_samplers_setting_that_is_named_in_vain_is_one_sentence(run, model, tm
     run("observe", "gaussian_rw", "--dim", 2, "--transitions", 3, "--seed", 5, "-o", tmp_path / "series.csv")
     arguments = ["sample", model, "--observation", tmp_path / "series.csv", "-n", 10, "-o", tmp_path / "p.nc"]
     for flags, sentence in (
-        (["--sampler", "heun", "--langevin-rate", 0.1], "langevin_rate is 0.1, but sampler = heun does not use it"),
+        (["--sampler", "heun", "--langevin-rate", 0.1], "--langevin-rate is 0.1, but sampler = heun does not use it"),
         (["--sampler", "ddim", "--tolerance", 0.1], "tolerance is 0.1, but sampler = ddim does not use it"),
         (["--rule", "fnpe", "--precisions", "sampled"], "precisions is sampled, but rule = fnpe does not use it (gauss does)"),
     ):
