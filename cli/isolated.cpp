@@ -63,7 +63,8 @@ void pass_on(int number) {
       ::kill(child, SIGKILL);
       while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
       }
-      end(function, plugin, fmt::format("did not come back from a batch within {} s, the limit of --batch-seconds", seconds));
+      end(function, plugin,
+          fmt::format("did not come back from a batch within {} s, the limit of --batch-seconds", seconds));
     }
     ::usleep(look_every);
   }
@@ -94,7 +95,7 @@ const BatchClock& isolate_plugin(std::string_view function, const std::string& p
   if (child < 0) throw InputError(fmt::format("{}: --isolate got no process: {}", function, std::strerror(errno)));
   if (child == 0) return clock;
   isolated_child = static_cast<sig_atomic_t>(child);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = pass_on;
   ::sigaction(SIGTERM, &action, nullptr);
   ::signal(SIGINT, SIG_IGN);  // a terminal sends it to the child as well

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -43,7 +44,10 @@ int run_sample(const SampleOptions& options) {
   sample::PosteriorDraws draws = sample::draw_posterior(request, streams, options.common.parallel(), *progress);
   sample::judge_draws(request, draws, streams.child("judgement"), options.common.parallel());
   const std::string warning = sample::extrapolation_warning(draws.observed);
-  if (!warning.empty() && !options.common.quiet) fmt::print(stderr, "{}: {}\n", sample_function, warning);
+  const bool outside = std::ranges::any_of(draws.findings, [](const sample::DrawFinding& finding) {
+    return finding.outcome == Outcome::outside_training;  // says it in stronger words
+  });
+  if (!warning.empty() && !outside && !options.common.quiet) fmt::print(stderr, "{}: {}\n", sample_function, warning);
 
   const std::string refusal = draws.refusal();
   std::size_t written = 0;

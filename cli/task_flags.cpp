@@ -65,8 +65,8 @@ simulate::Model plugin_model(std::string_view function, const TaskFlags& flags) 
   const BatchClock& clock = isolate_plugin(function, flags.plugin, flags.batch_seconds);
   simulate::Model model;
   clock.time([&] { model = simulate::load_plugin(flags.plugin); });
-  model.simulator.step = [&clock, step = std::move(model.simulator.step)](
-                             const simulate::StepInput& input, Stream& stream, StateBlock next) {
+  model.simulator.step = [&clock, step = std::move(model.simulator.step)](const simulate::StepInput& input,
+                                                                          Stream& stream, StateBlock next) {
     clock.time([&] { step(input, stream, next); });
   };
   if (model.initial_given_theta) {

@@ -476,13 +476,13 @@ class Posterior:
         )
         if stream is not None:
             stream.taken_in()
-        if found["warning"]:
+        findings = json.loads(found["info"])["findings"]
+        if found["warning"] and all(one["outcome"] != "outside_training" for one in findings):
             warnings.warn(f"posterior.sample: {found['warning']}", stacklevel=3)
         if found["refusal"]:
             raise SamplingFailure(
                 f"posterior.sample: {found['refusal']}: {_core.advice(found['outcome'], 'posterior.sample')}"
             )
-        findings = json.loads(found["info"])["findings"]
         for one in findings:
             sentence = f"posterior.sample: {one['outcome']}: {one['sentence']}; {one['advice']}"
             warnings.warn(sentence, RuntimeWarning, stacklevel=3)

@@ -57,7 +57,7 @@ def test_series_of_the_model_itself_are_seldom_called_a_misfit(models):
 def test_findings_are_warnings_and_stay_in_the_file(models, tmp_path):
     one = hostile.ALL["three times the noise"]
     posterior = models.of(one)
-    with pytest.warns(RuntimeWarning, match="posterior.sample: misfit: x varies more from step to step than the model says"):
+    with pytest.warns(RuntimeWarning, match="posterior.sample: misfit: x_1 varies more from step to step than the model says"):
         posterior.sample((50,), x=one.series(np.random.default_rng(7)), seed=1, show_progress_bars=False)
     posterior.draws.save(tmp_path / "draws.nc")
     again = catena.Draws.load(tmp_path / "draws.nc")

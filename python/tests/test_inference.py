@@ -124,7 +124,7 @@ def test_arviz_gets_chains_draws_and_the_series(fnle, series):
 
 
 def test_a_series_outside_the_training_range_is_a_warning(fnle, series):
-    with pytest.warns(UserWarning, match="outside the training range"):
+    with pytest.warns(RuntimeWarning, match="outside the training range"):
         fnle.build_posterior().sample((10,), x=series + 30, **QUIET)
 
 

@@ -1,5 +1,6 @@
-// Of series that the task itself made, at most the stated share is called a misfit: 500 series of 100 transitions, spread
-// over all tasks, with models of 10,000 transitions and default settings, by a density (fnle) and by a ratio (fnre).
+// Of series that the task itself made, at most the stated share is called a misfit: 500 series of 100 transitions,
+// spread over all tasks, with models of 10,000 transitions and default settings, by a density (fnle) and by a ratio
+// (fnre).
 //
 // The rate of judge.h is 0.01. More than 12 of 500 at that rate happen once in 600 seeds; the seeds are fixed.
 
@@ -42,7 +43,9 @@ TEST_P(Misfit, IsSeldomFoundInSeriesOfTheTaskItself) {
     const evaluate::KnownSeries known = evaluate::known_series("test", task, count, transitions, Streams(2));
     std::size_t here = 0;
     for (std::size_t s = 0; s < count; ++s) {
-      PosteriorRequest request{.model = model, .series = {{known.series[s], known.times.empty() ? std::span<const double>() : known.times[s]}}};
+      PosteriorRequest request{
+          .model = model,
+          .series = {{known.series[s], known.times.empty() ? std::span<const double>() : known.times[s]}}};
       request.draws = 200;
       const Streams streams = Streams(3).child("series", s);
       PosteriorDraws draws = draw_posterior(request, streams, Parallel());

@@ -64,6 +64,24 @@ TEST(DensityInputs, TakeTinyStatesForWhatTheyAre) {
   EXPECT_EQ(choose_inputs({}, TrainingData(set, {})).integers, "none");
 }
 
+TEST(DensityInputs, LeaveOutACoordinateThatStandsStill) {
+  auto set = set_of(1000, [](Stream& stream, std::span<double> next) { next[0] = stream.normal(); });
+  for (std::size_t r = 0; r < set.size(); ++r) set.x_next(r, 1) = set.x(r, 1);
+  const TrainingData data(set, {});
+  const model::DensityInputSettings found = choose_inputs({}, data);
+  EXPECT_EQ(found.point_masses, "b=still");
+  const model::DensityMap map(data.features(), data.state_names(), found, false);
+  std::vector<float> c(4), v(2), atom(1), keep(2);
+  data.features().apply(set.record(0), c);
+  map.increment(c.data(), {}, v, atom, keep);
+  EXPECT_EQ(atom[0], 1.0F);
+  EXPECT_EQ(keep[1], 0.0F);
+  std::vector<double> next(2);
+  map.next_state(set.x.row(0), c.data(), std::vector<double>(v.begin(), v.end()),
+                 std::vector<double>(keep.begin(), keep.end()), next);
+  EXPECT_DOUBLE_EQ(next[1], set.x(0, 1));
+}
+
 TEST(DensityInputs, DequantiseIntegers) {
   const auto set = set_of(1000, [](Stream& stream, std::span<double> next) {
     next[0] = static_cast<double>(stream.integer(7));

@@ -24,7 +24,7 @@ struct ObservedSeries {
   Matrix x = {}, time = {}, step = {};
   std::vector<bool> follows = {};  // whether a record begins where the one before it ends
   std::size_t outside = 0;         // records outside the training range
-  double worst_excess = 0;  // how far the worst one lies outside, in standard deviations of the training set
+  double worst_excess = 0;         // how far the worst one lies outside, in standard deviations of the training set
   std::size_t worst_transition = 0;
   std::vector<ObservedSeries> companions = {};  // the records of the companions, in their order
 

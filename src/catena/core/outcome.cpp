@@ -8,9 +8,19 @@ namespace catena {
 namespace {
 
 /// Listed once, in the order of the enumeration.
-constexpr std::array<std::string_view, 13> words = {
-    "ok",          "diverged",      "step_limit",        "time_limit",       "not_positive_definite", "not_mixed", "invalid_share",
-    "not_settled", "too_few_effective", "outside_training", "outside_prior",  "misfit",                "long_for_budget"};
+constexpr std::array<std::string_view, 13> words = {"ok",
+                                                    "diverged",
+                                                    "step_limit",
+                                                    "time_limit",
+                                                    "not_positive_definite",
+                                                    "not_mixed",
+                                                    "invalid_share",
+                                                    "not_settled",
+                                                    "too_few_effective",
+                                                    "outside_training",
+                                                    "outside_prior",
+                                                    "misfit",
+                                                    "long_for_budget"};
 static_assert(words.size() == static_cast<std::size_t>(Outcome::long_for_budget) + 1);
 
 }  // namespace

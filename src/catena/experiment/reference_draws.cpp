@@ -20,8 +20,8 @@ Matrix reference_draws(const tasks::Task& task, std::span<const tasks::Observati
   const evaluate::FoundReference found = evaluate::find_reference(
       task, paths, n, reference_seed, {}, evaluate::ReferenceCache::of_user(), parallel, silent_progress());
   if (!found.group) {
-    throw InputError(
-        fmt::format("experiment: the reference of {} did not become healthy: {}", task.name, advice(found.outcome, "reference")));
+    throw InputError(fmt::format("experiment: the reference of {} did not become healthy: {}", task.name,
+                                 advice(found.outcome, "reference")));
   }
   return sample::in_order_of(task.prior.names(), sample::draws_in(*found.group, "the reference")).values;
 }

@@ -57,8 +57,8 @@ Feature feature_of(std::size_t rows, const Value& value) {
   feature.mean = sum / static_cast<double>(rows);
   for (std::size_t r = 0; r < rows; ++r) squares += (value(r) - feature.mean) * (value(r) - feature.mean);
   const double sd = std::sqrt(squares / static_cast<double>(rows - 1));
-  // A coordinate that never varies says nothing; it is left at its own scale. Its deviation need not be zero: the mean of
-  // equal numbers is rounded.
+  // A coordinate that never varies says nothing; it is left at its own scale. Its deviation need not be zero: the mean
+  // of equal numbers is rounded.
   feature.scale = feature.low < feature.high && sd > 0 && std::isfinite(sd) ? sd : 1;
   return feature;
 }

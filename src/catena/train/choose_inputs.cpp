@@ -55,6 +55,11 @@ model::DensityInputSettings choose_inputs(const model::DensityInputSettings& set
   }
   for (std::size_t i = 0; i < features.target(); ++i) {
     if (features.logarithmic(i)) continue;  // neither (choose_coordinates.h)
+    const model::Feature& increment = features.all()[features.condition() + i];
+    if (!(increment.low < increment.high)) {  // no density has a width for it
+      atoms.push_back(fmt::format("{}=still", names[i]));
+      continue;
+    }
     // Positive states may be of any size: what single precision calls one value need not be one.
     const bool exact = std::ranges::find(positive, i % features.states()) != positive.end();
     std::vector<double> next = exact ? data.next_values(i) : rounded_values(features, examples, i);

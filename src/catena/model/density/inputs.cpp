@@ -93,10 +93,12 @@ DensityMap::DensityMap(const Features& features, const std::vector<std::string>&
   for (const std::string& part : names_in(settings.point_masses)) {
     const std::size_t equals = part.find('=');
     double value = 0;
-    const bool right =
-        equals != std::string::npos &&
-        std::from_chars(part.data() + equals + 1, part.data() + part.size(), value).ptr == part.data() + part.size();
-    check::that(right, "train", "point_masses", part, "NAME=VALUE");
+    const bool still = equals != std::string::npos && part.substr(equals + 1) == "still";
+    if (still) value = std::numeric_limits<double>::quiet_NaN();
+    const bool right = still || (equals != std::string::npos &&
+                                 std::from_chars(part.data() + equals + 1, part.data() + part.size(), value).ptr ==
+                                     part.data() + part.size());
+    check::that(right, "train", "point_masses", part, "NAME=VALUE or NAME=still");
     atoms_.push_back({index_of(targets, part.substr(0, equals), "point_masses"), value});
   }
   const auto refuse = [&](std::size_t i, std::string_view setting) {
@@ -163,7 +165,10 @@ void DensityMap::increment(const float* c, const IncrementNoise& drawn, std::spa
   std::ranges::fill(keep, 1.0F);
   for (std::size_t k = 0; k < atoms_.size(); ++k) {
     const std::size_t i = atoms_[k].state;
-    const bool here = std::abs(x_next(c, i) - atoms_[k].value) <= 2 * atom_tolerance(features_, i);
+    // Features of an increment that never changes are 0, up to their rounding.
+    const bool here = std::isnan(atoms_[k].value)
+                          ? std::abs(c[n + i]) <= 2 * float_rounding
+                          : std::abs(x_next(c, i) - atoms_[k].value) <= 2 * atom_tolerance(features_, i);
     atom[k] = here ? 1.0F : 0.0F;
     if (!here) continue;
     keep[i] = 0;
@@ -173,6 +178,7 @@ void DensityMap::increment(const float* c, const IncrementNoise& drawn, std::spa
 
 double DensityMap::atom_increment(const float* c, const Atom& atom) const {
   const Feature& step = features_.all()[features_.condition() + atom.state];
+  if (std::isnan(atom.value)) return step.mean / step.scale;
   return (atom.value - x(c, atom.state)) / step.scale;
 }
 
@@ -189,7 +195,9 @@ void DensityMap::next_state(std::span<const double> before, const float* c, std:
   }
   for (const std::size_t i : integers_) x_next[i] = std::floor(x_next[i]);
   for (const Atom& atom : atoms_) {
-    if (keep[atom.state] == 0) x_next[atom.state] = atom.value;
+    if (keep[atom.state] != 0) continue;
+    const Feature& step = features_.all()[n + atom.state];
+    x_next[atom.state] = std::isnan(atom.value) ? before[atom.state] + step.mean : atom.value;
   }
 }
 

@@ -28,7 +28,7 @@ namespace catena::model {
 
 struct Atom {
   std::size_t state;
-  double value;
+  double value;  // of x^(t+1); NaN: the coordinate stands still, its increment is always the same (`NAME=still`)
 };
 
 /// The choices by name, as settings keep them: "auto" until training decides.

@@ -55,9 +55,10 @@ void judge_place(const prior::Prior& prior, const PosteriorDraws& draws, std::sp
       return;
     }
     if (deviation > widest) {
-      found.push_back({Outcome::outside_prior,
-                       fmt::format("the draws of {} spread {:.1f} times as wide as the prior, which no data can ask for",
-                                   prior.names()[i], deviation)});
+      found.push_back(
+          {Outcome::outside_prior,
+           fmt::format("the draws of {} spread {:.1f} times as wide as the prior, which no data can ask for",
+                       prior.names()[i], deviation)});
       return;
     }
   }
@@ -92,10 +93,8 @@ void judge_fit(const PosteriorRequest& request, PosteriorDraws& draws, std::span
     families = 2;
   }
   const double p = std::min(1.0, 2 * static_cast<double>(families) * worst.p);
-  draws.info["misfit"] = {{"p", p},
-                          {"false_alarms", misfit_false_alarms},
-                          {"transitions", looked.records.size()},
-                          {"what", worst.what}};
+  draws.info["misfit"] = {
+      {"p", p}, {"false_alarms", misfit_false_alarms}, {"transitions", looked.records.size()}, {"what", worst.what}};
   if (p < misfit_false_alarms) {
     found.push_back({Outcome::misfit, fmt::format("{} (p = {:.1g})", worst.what, p)});
   }
@@ -119,10 +118,11 @@ void judge_length(const PosteriorRequest& request, PosteriorDraws& draws, std::v
   const double shift = std::sqrt(coefficients * transitions / records);
   draws.info["expected_shift"] = shift;
   if (shift <= largest_shift) return;
-  found.push_back({Outcome::long_for_budget,
-                   fmt::format("{:.0f} transitions were observed and {:.0f} simulated, so that the posterior is shifted "
-                               "by {:.1f} of its standard deviations or more",
-                               transitions, records, shift)});
+  found.push_back(
+      {Outcome::long_for_budget,
+       fmt::format("{:.0f} transitions were observed and {:.0f} simulated, so that the posterior is shifted "
+                   "by {:.1f} of its standard deviations or more",
+                   transitions, records, shift)});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-/// Is a posterior to be believed whose sampler did well? After every `sample` of the command line and of Python, in this
-/// order:
+/// Is a posterior to be believed whose sampler did well? After every `sample` of the command line and of Python, in
+/// this order:
 ///
 /// - outside_training: most transitions lie where the networks have never been (model/joint_range.h);
 /// - outside_prior: the mean of a parameter's draws lies more than four prior standard deviations out, where one

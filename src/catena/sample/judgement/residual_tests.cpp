@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <span>
 
 #include "catena/prior/special.h"
@@ -88,6 +87,15 @@ double square_sum(std::span<const double> values) {
   return sum;
 }
 
+void standardise(std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  double mean = 0;
+  for (const double value : values) mean += value / n;
+  for (double& value : values) value -= mean;
+  const double deviation = std::sqrt(square_sum(values) / n);
+  for (double& value : values) value /= std::max(deviation, std::numeric_limits<double>::min());
+}
+
 }  // namespace
 
 ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const std::vector<std::string>& names) {
@@ -97,14 +105,16 @@ ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const
   Smallest smallest;
   for (std::size_t i = 0; i < u.cols(); ++i) {
     std::vector<double> ranks(count), r(count), size(count);
-    // |r| has the mean √(2/π) and the variance 1 − 2/π.
-    const double centre = std::sqrt(2 / std::numbers::pi), width = std::sqrt(1 - 2 / std::numbers::pi);
     for (std::size_t t = 0; t < count; ++t) {
       ranks[t] = u(t, i);
       r[t] = prior::normal_from_tails({ranks[t], 1 - ranks[t]});
-      size[t] = (std::abs(r[t]) - centre) / width;
+      size[t] = std::abs(r[t]);
     }
+    standardise(size);  // by its own mean and deviation: that it is too large is for the scale to say
     const Sums plain = sums_of(r, follows), sizes = sums_of(size, follows);
+    std::vector<double> centred = r;  // that all lie on one side is for the mean to say
+    for (double& value : centred) value -= plain.mean;
+    const double product = sums_of(centred, follows).product;
     const double scale = square_sum(r) / n;
     smallest.add_normal(plain.mean, mean_tolerance, 1 / std::sqrt(n),
                         fmt::format("{} lies {} of what the model foresees one step ahead, on average", names[i],
@@ -121,9 +131,9 @@ ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const
                         fmt::format("the model fits one half of the series and not the other, in {}", names[i]));
     if (plain.pairs < fewest_residuals) continue;
     const double pair_error = 1 / std::sqrt(static_cast<double>(plain.pairs));
-    smallest.add_normal(plain.product, product_tolerance, pair_error,
-                        fmt::format("residuals of {} that follow each other are {}", names[i],
-                                    plain.product > 0 ? "alike" : "opposed"));
+    smallest.add_normal(
+        product, product_tolerance, pair_error,
+        fmt::format("residuals of {} that follow each other are {}", names[i], product > 0 ? "alike" : "opposed"));
     // The products of χ-like values have heavier tails than normal ones: their fourth moment is counted in.
     smallest.add_normal(sizes.product, product_tolerance, 1.5 * pair_error,
                         fmt::format("calm and wild stretches of {} follow each other", names[i]));
@@ -159,10 +169,10 @@ ResidualTest test_scores(const Matrix& g, const Matrix& h, const std::vector<boo
                         fmt::format("the two halves of the series contradict each other about {}", name));
     if (products.size() >= fewest_residuals) {
       const double error = std::sqrt(square_sum(products)) / static_cast<double>(products.size());
-      smallest.add_normal(
-          sums.product, product_tolerance, std::max(error, 1 / std::sqrt(static_cast<double>(products.size()))),
-          fmt::format("what transitions that follow each other say about {} is {}", name,
-                      sums.product > 0 ? "alike" : "opposed"));
+      smallest.add_normal(sums.product, product_tolerance,
+                          std::max(error, 1 / std::sqrt(static_cast<double>(products.size()))),
+                          fmt::format("what transitions that follow each other say about {} is {}", name,
+                                      sums.product > 0 ? "alike" : "opposed"));
     }
     double surplus_sum = 0, information = 0;
     for (std::size_t t = 0; t < count; ++t) {

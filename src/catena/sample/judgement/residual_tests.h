@@ -2,8 +2,8 @@
 ///
 /// - *ranks* u_ti in (0, 1): where x^(t+1) lies in what the learned density says of it, coordinate by coordinate
 ///   (residuals.h). If the model is right and θ is a draw from the posterior, they are uniform and independent over t.
-///   With r = Φ⁻¹(u): mean of r, sum of r², Kolmogorov's distance of u, Σ r_t r_(t+1), Σ |r|_t |r|_(t+1) (centred), mean
-///   of the first half less that of the second.
+///   With r = Φ⁻¹(u): mean of r, sum of r², Kolmogorov's distance of u, Σ r_t r_(t+1), Σ |r|_t |r|_(t+1) (centred),
+///   mean of the first half less that of the second.
 /// - *scores* g_t in R^d, ŝ(x^t, x^(t+1); z), and curvatures h_t = −∂g_t/∂z, diagonal: if the model is right and z is a
 ///   draw, g_ti and g_ti² − h_ti are martingale differences. Sums over all, over halves and of products of neighbours
 ///   are compared with their own empirical variance, coordinate by coordinate.

@@ -130,15 +130,19 @@ Matrix ranks_by_density(const model::TrainedModel& model, const compose::Observe
                         const Parallel& parallel) {
   if (model.method == "fnle") {
     const model::DensityModel density(model);
-    return ranks_of({density.settings.density, density.map, density.shape, density.weights(), model.source,
-                     {z.begin(), z.end()}},
-                    observed.c, records, streams, parallel);
+    return ranks_of(
+        {density.settings.density, density.map, density.shape, density.weights(), model.source, {z.begin(), z.end()}},
+        observed.c, records, streams, parallel);
   }
   if (model.method == "fnbe") {
     const model::BlurredModel density(model);
     std::vector<float> inputs(z.size() + model::blur_features);
     model::blur_inputs(z, 0, inputs);
-    return ranks_of({density.settings.density, density.map, density.shape, density.weights(), model.source,
+    return ranks_of({density.settings.density,
+                     density.map,
+                     density.shape,
+                     density.weights(),
+                     model.source,
                      {inputs.begin(), inputs.end()}},
                     observed.c, records, streams, parallel);
   }

@@ -20,8 +20,9 @@ struct Looked {
 Looked looked_at(const compose::ObservedSeries& observed, std::size_t most);
 
 /// u_ti: where coordinate i of record t lies among `simulated` draws of the learned density, (number below + a uniform
-/// number for its own place)/(simulated + 1): uniform and independent if density and z are right, point masses and whole
-/// numbers included. No columns for methods without a density (fnre, fnse). At most 16 coordinates, evenly chosen.
+/// number for its own place)/(simulated + 1): uniform and independent if density and z are right, point masses and
+/// whole numbers included. No columns for methods without a density (fnre, fnse). At most 16 coordinates, evenly
+/// chosen.
 Matrix ranks_by_density(const model::TrainedModel& model, const compose::ObservedSeries& observed,
                         std::span<const std::size_t> records, std::span<const double> z, const Streams& streams,
                         const Parallel& parallel);
