@@ -28,7 +28,10 @@ def test_the_page_and_the_list_have_the_same_rows():
     assert len(table()) >= 15
 
 
-@pytest.mark.parametrize("name", hostile.ALL)
+SLOW = {"FNRE": [pytest.mark.slow]}  # ratios take longer to learn
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(one.method, [])) for name, one in hostile.ALL.items()])
 def test_catena_says_what_the_page_says(name, models):
     said, draws, exact = hostile.verdict(models, hostile.ALL[name])
     assert said == table()[name]
