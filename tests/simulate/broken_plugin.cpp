@@ -9,7 +9,7 @@
 namespace {
 const char* const state_names[] = {"x"};
 #ifdef BROKEN_PRIOR
-const char* const prior = R"({"factors": [{"family": "cauchy", "names": ["a"]}]})";
+const char* const prior = R"({"factors": [{"family": "benford", "names": ["a"]}]})";
 #else
 const char* const prior = R"({"factors": [{"family": "normal", "names": ["a"]}]})";
 #endif

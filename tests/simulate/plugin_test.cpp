@@ -104,7 +104,7 @@ TEST(Plugin, EveryWayToBeBrokenIsOneSentence) {
   const auto symbol = failure("broken_plugin_symbol");
   EXPECT_TRUE(one_sentence(symbol, "has no function catena_plugin_step, which a catena plug-in must have")) << symbol;
   const auto prior = failure("broken_plugin_prior");
-  EXPECT_TRUE(one_sentence(prior, "plugin: prior family is \"cauchy\", but must be one of ")) << prior;
+  EXPECT_TRUE(one_sentence(prior, "plugin: prior family is \"benford\", but must be one of ")) << prior;
   const auto thrown = failure("broken_plugin_throw");
   EXPECT_TRUE(one_sentence(thrown, "threw an exception: the solver lost its way")) << thrown;
   const auto status = failure("broken_plugin_status");

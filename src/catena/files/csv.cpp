@@ -344,9 +344,9 @@ void write_csv(const std::filesystem::path& path, const Series& series) {
               fmt::format("{}", fmt::join(names, ", ")), "different from each other");
   // With a column of times in front, a second one called "t" stays a variable; without it, it would become the times.
   const auto is_time = [](const std::string& name) { return lower(name) == "time"; };
-  check::that(std::ranges::none_of(names, is_time) && (has_times || !time_column(names)), function, "a name",
-              has_times ? "time" : names[time_column(names).value_or(0)],
-              "another one, because that column would be read as the times");
+  const std::optional<std::size_t> taken = time_column(names);
+  check::that(std::ranges::none_of(names, is_time) && (has_times || !taken), function, "a name",
+              taken ? names[*taken] : "", "another one, because that column would be read as the times");
   check::that(!series_column(names), function, "a name", "series",
               "another one, because that column would be read as labels");
   check::that(names.empty() || has_times || is_header(names), function, "names",
