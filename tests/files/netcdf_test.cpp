@@ -133,7 +133,7 @@ TEST(Netcdf, RefusesTruncatedFiles) {
 TEST(Netcdf, RefusesWhatIsNoNetcdfFile) {
   const TemporaryFolder folder;
   put_bytes(folder / "a.nc", "hello, world");
-  expect_error([&] { read_netcdf(folder / "a.nc"); }, "a.nc: is no netCDF file");
+  expect_error([&] { read_netcdf(folder / "a.nc"); }, "a.nc: is a CSV or another text, but must be a netCDF file");
   expect_error([&] { read_netcdf(folder / "none.nc"); }, "there is no such file");
   expect_error([&] { read_netcdf(folder.path()); }, "not a regular file");
   expect_error([&] { read_netcdf("http://localhost/a.nc"); }, "there is no such file");
