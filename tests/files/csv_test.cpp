@@ -116,8 +116,8 @@ TEST(Csv, DoesNotWriteWhatItCouldNotReadBack) {
   const TemporaryFolder folder;
   const auto write = [&](const Series& series) { write_csv(folder / "a.csv", series); };
   expect_error<InputError>([&] { write({{"1", "2"}, Matrix(1, 2), {}}); }, "words");
-  expect_error<InputError>([&] { write({{"a", "t"}, Matrix(1, 2), {}}); }, "time or t");
-  expect_error<InputError>([&] { write({{"a", "TIME"}, Matrix(1, 2), {1}}); }, "time or t");
+  expect_error<InputError>([&] { write({{"a", "t"}, Matrix(1, 2), {}}); }, "read as the times");
+  expect_error<InputError>([&] { write({{"a", "TIME"}, Matrix(1, 2), {1}}); }, "read as the times");
   expect_error<InputError>([&] { write({{"a", "a"}, Matrix(1, 2), {}}); }, "different");
   expect_error<InputError>([&] { write({{"a"}, Matrix(1, 2), {}}); }, "number of names");
   expect_error<InputError>([&] { write({{}, Matrix(1, 2), {1, 2}}); }, "number of times");

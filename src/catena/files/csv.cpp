@@ -345,7 +345,7 @@ void write_csv(const std::filesystem::path& path, const Series& series) {
   // With a column of times in front, a second one called "t" stays a variable; without it, it would become the times.
   const auto is_time = [](const std::string& name) { return lower(name) == "time"; };
   check::that(std::ranges::none_of(names, is_time) && (has_times || !time_column(names)), function, "a name",
-              has_times ? "time" : names[time_column(names).value_or(0)],
+              "that of times (time, t, date, datetime, timestamp or year)",
               "another one, because that column would be read as the times");
   check::that(!series_column(names), function, "a name", "series",
               "another one, because that column would be read as labels");
