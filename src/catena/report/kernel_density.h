@@ -42,7 +42,7 @@ struct Density2 {
   double at(std::size_t iy, std::size_t ix) const { return height[iy * x.cells + ix]; }
 };
 
-/// Pairs (x_k, y_k), both coordinates varying. Where regions of 50 to 95 % would have islands or holes that are too
+/// Pairs (x_k, y_k), both coordinates varying. Where regions of 50 or 90 % would have islands or holes that are too
 /// small to be structure, the kernel is widened until they have none, at most to 2.4 times its width.
 Density2 density(std::span<const double> x, std::span<const double> y);
 
