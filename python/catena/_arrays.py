@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import secrets
 from typing import Any
 
@@ -57,12 +58,18 @@ def as_seed(seed: int | None, function: str) -> int:
     return whole
 
 
+LARGEST_COUNT = 100_000_000  # of draws, and of transitions of a series: as on the command line
+
+
 def draw_count(shape: Any, function: str) -> tuple[tuple[int, ...], int]:
     """(1000,) → ((1000,), 1000); sbi's sample_shape. A whole number stands for a shape of that one length."""
     lengths = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     if any(not isinstance(n, (int, np.integer)) or n < 1 for n in lengths):
         raise ValueError(f"{function}: sample_shape is {shape!r}, but must be a tuple of whole numbers, 1 or more")
-    return tuple(int(n) for n in lengths), int(np.prod(lengths, dtype=np.int64)) if lengths else 1
+    count = math.prod(int(n) for n in lengths)
+    if count > LARGEST_COUNT:
+        raise ValueError(f"{function}: sample_shape is {shape!r}, but must have at most {LARGEST_COUNT:,} draws in all")
+    return tuple(int(n) for n in lengths), count
 
 
 def to_json(value: Any) -> str:

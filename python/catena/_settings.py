@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from ._arrays import to_json
 
 
@@ -57,6 +59,8 @@ class Settings:
         for name, value in given.items():
             if isinstance(value, float) and value.is_integer() and isinstance(self.default(name), int):
                 value = int(value)
+            if isinstance(value, (float, np.floating)) and not np.isfinite(value):
+                raise ValueError(f"{self.function}: {name} is {value!r}, but must be {self.fields[name]['must_be']}")
             values[name] = value
         return to_json(values)
 

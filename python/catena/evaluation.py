@@ -19,6 +19,8 @@ from .posteriors import Posterior
 from .simulation import Step, initial_depends_on_theta, initial_states
 from .tasks import Task
 
+_OUTSIDE_SHARE = 0.01  # of the transitions: fewer outside the training range are its edge
+
 
 def metrics() -> dict[str, str]:
     """The metrics by name, with what they measure.
@@ -141,7 +143,7 @@ def calibrate(
     ranks, tarp = found["ranks"].astype(np.int64), found["tarp"].astype(np.int64)
     summary = json.loads(found["summary"])
     outside = summary["transitions_outside_training_range"]
-    if outside:
+    if outside > _OUTSIDE_SHARE * series * transitions:
         warnings.warn(
             f"calibrate: {outside} of {series * transitions} transitions lie outside the training range, where estimates"
             " extrapolate; simulate with a wider proposal",

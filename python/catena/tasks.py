@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core, _html
-from ._arrays import ArrayLike, as_array, as_rows, as_seed, to_json
+from ._arrays import LARGEST_COUNT, ArrayLike, as_array, as_rows, as_seed, to_json
 from ._settings import Settings, entries
 from ._times import split_time
 from .errors import SamplingFailure
@@ -93,8 +93,10 @@ class Task:
         (11, 1)
         """
         given = np.empty(0) if theta is None else np.ascontiguousarray(as_array(theta, "observe", "theta").ravel())
-        if int(transitions) != transitions or transitions < 1:
-            raise ValueError(f"observe: transitions is {transitions!r}, but must be a whole number, 1 or more")
+        if not isinstance(transitions, (int, float, np.number)) or not 1 <= transitions <= LARGEST_COUNT or transitions % 1:
+            raise ValueError(
+                f"observe: transitions is {transitions!r}, but must be a whole number between 1 and {LARGEST_COUNT:,}"
+            )
         found = self._core.observe(int(transitions), as_seed(seed, "observe"), given)
         return Observation(found["series"], found["theta"], found["times"] if self.uses_time else None)
 

@@ -32,7 +32,7 @@ def test_tasks_lists_every_task_with_its_flags(catena):
         (["simulate", "sir", "-o", "t.nc", "--proposal", "target"], "target proposal: the number of given series is 0, but must be at least 1"),
         (["simulate", "sir", "-o", "t.nc", "--plugin", "x.so"], "catena simulate: TASK and --plugin are given, but only one of them can be"),
         (["simulate", "--plugin", "x.so", "-o", "t.nc"], "plugin: x.so cannot be loaded: "),
-        (["simulate", "sir", "-o", "no/such/folder/t.nc"], "no/such/folder/t.nc.partial: cannot be written"),
+        (["simulate", "sir", "-o", "no/such/folder/t.nc"], "no/such/folder/t.nc: cannot be written: the directory no/such/folder does not exist"),
         (["observe", "sir", "-o", "s.json"], "catena observe: --output is s.json, but must be no .json file"),
         (["observe", "sir", "-o", "s.csv", "--theta", "1"], "catena observe: the number of values of --theta is 1, but must be 2"),
         (["observe", "sir", "-o", "s.csv", "--transitions", "0"], "catena observe: --transitions is 0, but must be between 1 and "),

@@ -11,9 +11,9 @@
 namespace catena::sample {
 namespace {
 
-constexpr double most_outside = 0.5;        // share of the transitions
-constexpr double farthest = 4;              // prior standard deviations of a mean
-constexpr double widest = 2;                // prior standard deviations of the draws' own deviation
+constexpr double most_outside = 0.5;  // share of the transitions
+constexpr double farthest = 4;        // prior standard deviations of a mean
+constexpr double widest = 3.5;        // prior standard deviations of the draws' own deviation: two modes far out have 3
 constexpr double largest_shift = 0.5;       // posterior standard deviations
 constexpr std::size_t most_records = 600;   // of a series that residuals are computed for
 constexpr std::size_t draws_looked_at = 3;  // draws at which they are
@@ -57,8 +57,9 @@ void judge_place(const prior::Prior& prior, const PosteriorDraws& draws, std::sp
     if (deviation > widest) {
       found.push_back(
           {Outcome::outside_prior,
-           fmt::format("the draws of {} spread {:.1f} times as wide as the prior, which no data can ask for",
-                       prior.names()[i], deviation)});
+           fmt::format(
+               "the draws of {} spread {:.1f} times as wide as the prior, farther than modes within it lie apart",
+               prior.names()[i], deviation)});
       return;
     }
   }

@@ -3,7 +3,8 @@
 ///
 /// - outside_training: most transitions lie where the networks have never been (model/joint_range.h);
 /// - outside_prior: the mean of a parameter's draws lies more than four prior standard deviations out, where one
-///   parameter in 16,000 is, or the draws spread wider than the prior itself;
+///   parameter in 16,000 is, or the draws spread 3.5 times as wide as the prior, farther than modes within it lie
+///   apart;
 /// - misfit: the series is not one that the learned model makes (residual_tests.h). On series that it makes, with a
 ///   right posterior, at most one in a hundred is called so: each of three draws of the posterior gives a p-value that
 ///   is uniform then, and P(median of three ≤ α/2) ≤ α for any dependence;
