@@ -51,7 +51,7 @@ def as_seed(seed: int | None, function: str) -> int:
         return secrets.randbits(64)
     try:
         whole = int(seed)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         whole = -1
     if whole != seed or not 0 <= whole < 2**64:
         raise ValueError(f"{function}: seed is {seed!r}, but must be None or a whole number from 0 to 2**64 - 1")

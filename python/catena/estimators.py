@@ -353,7 +353,7 @@ class FNRE(Estimator):
 
         >>> FNRE().log_ratio([[0.0]], [1.0], [1.2])
         Traceback (most recent call last):
-        RuntimeError: FNRE is not trained: call train() first
+        ValueError: FNRE is not trained: call train() first
         """
         return self._transition_values("log_ratio", theta, x, x_next, t, dt, grad, threads)
 

@@ -14,6 +14,7 @@ import sys
 import time
 
 import h5py
+import numpy as np
 import pytest
 
 PYTHON = """
@@ -37,7 +38,7 @@ def contents(path):
     """All that a file says: its arrays and attributes, its bytes, or of a model everything but the seconds that training took."""
     if path.suffix == ".nc":  # whose library notes when it wrote
         with h5py.File(path) as file:
-            return {name: file[name][()].tobytes() for name in file}, {name: str(text) for name, text in file.attrs.items()}
+            return {name: np.asarray(file[name]).tolist() for name in file}, {name: str(text) for name, text in file.attrs.items()}
     data = path.read_bytes()
     if path.suffix != ".safetensors":
         return data

@@ -11,8 +11,8 @@ namespace catena::sample {
 
 inline constexpr std::size_t draws_for_one = 2;  // that are to be made for each one that is kept
 
-/// Effective draws below this share of all are refused: a hundred of two thousand.
-inline constexpr double least_restored = 0.05;
+/// Effective draws below this share of all are refused: forty of two thousand.
+inline constexpr double least_restored = 0.02;
 
 struct RestoredDraws {
   Matrix z;        // in the z-space of the true prior, one draw a row
