@@ -38,7 +38,7 @@ add_line(src/catena/sample/mcmc/kernel.cpp "KernelEntry slice_kernel();\n" "Kern
 add_line(src/catena/sample/mcmc/kernel.cpp "{slice_kernel(), " "independence_kernel(), ")
 # a task: its entry in tasks/registry.cpp, with its #include
 add_line(src/catena/tasks/registry.cpp "#include \"catena/tasks/ar/ar.h\"\n" "#include \"catena/tasks/coin_walk/coin_walk.h\"\n")
-add_line(src/catena/tasks/registry.cpp "ar::entry(),\n" "coin_walk::entry(),\n")
+add_line(src/catena/tasks/registry.cpp " ar::entry(),\n" "coin_walk::entry(),\n")
 # an operation: nn/ops/ops.h and nn/ops/registry.cpp, its slow twin in tests/nn/operation_cases_test.cpp
 add_line(src/catena/nn/ops/ops.h "Operation dense();\n" "Operation square();\n")
 add_line(src/catena/nn/ops/registry.cpp "ops::dense(),\n" "ops::square(),\n")
