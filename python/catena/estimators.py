@@ -274,14 +274,8 @@ def _record_shape(data: Transitions) -> list[int]:
     return [getattr(data._core, name).shape[1] for name in PARTS]
 
 
-class FNLE(Estimator):
-    """Factorised neural likelihood estimation: the density of one transition, multiplied over the series.
-
-    >>> FNLE(density="gaussian")
-    FNLE(not trained)
-    """
-
-    method = "fnle"
+class _Density(Estimator):
+    """What methods that learn a density of the next state have in common."""
 
     def log_density(
         self,
@@ -303,6 +297,16 @@ class FNLE(Estimator):
         ((2,), (2, 1))
         """
         return self._transition_values("log_density", theta, x, x_next, t, dt, grad, threads)
+
+
+class FNLE(_Density):
+    """Factorised neural likelihood estimation: the density of one transition, multiplied over the series.
+
+    >>> FNLE(density="gaussian")
+    FNLE(not trained)
+    """
+
+    method = "fnle"
 
     def simulate(
         self, theta: ArrayLike, x: ArrayLike, *, t: ArrayLike | None = None, seed: int | None = 0
@@ -358,7 +362,7 @@ class FNRE(Estimator):
         return self._transition_values("log_ratio", theta, x, x_next, t, dt, grad, threads)
 
 
-class FNBE(Estimator):
+class FNBE(_Density):
     """Factorised neural estimation by a blurred likelihood: the score of each local posterior as the gradient of a
     likelihood with blurred parameters, composed over the series. Not in the paper; draws are made as FNSE makes them.
 
@@ -367,27 +371,6 @@ class FNBE(Estimator):
     """
 
     method = "fnbe"
-
-    def log_density(
-        self,
-        theta: ArrayLike,
-        x: ArrayLike,
-        x_next: ArrayLike,
-        *,
-        t: ArrayLike | None = None,
-        dt: ArrayLike | None = None,
-        grad: bool = False,
-        threads: int = 0,
-    ) -> Any:
-        """log q(x_next | x, θ), [N]: the learned density of the next state, normalised, in the simulator's units; with
-        grad=True also its gradient in θ, [N, d]. One θ may go with many transitions, and the other way round. t and dt
-        are needed where the simulator takes them. Whole numbers and point masses have probabilities in place of densities.
-
-        >>> values, slopes = estimator.log_density([[0.0], [0.5]], [1.0], [1.2], grad=True)
-        >>> values.shape, slopes.shape
-        ((2,), (2, 1))
-        """
-        return self._transition_values("log_density", theta, x, x_next, t, dt, grad, threads)
 
 
 def _class_of(method: str, help_text: str) -> type[Estimator]:

@@ -529,12 +529,7 @@ class Posterior:
         >>> posterior.log_likelihood([[0.0], [0.5]], x=series).shape
         (2, 6)
         """
-        rows, shape = theta_rows(theta, "posterior.log_likelihood", self.prior.dimension)
-        panel = self._panel("posterior.log_likelihood", x, times, settings)
-        series, numbers = zip(*panel, strict=True)
-        found = _core.log_likelihood(
-            self._model, self._companions, series, numbers, *self._chosen(settings), rows, threads
-        )
+        found, shape = self._at_theta("log_likelihood", theta, x, times, threads, settings)
         return found.reshape(*shape, -1)
 
     def sample_batched(
@@ -583,11 +578,17 @@ class Posterior:
         >>> posterior.log_prob([[0.0], [0.5]], x=series).shape
         (2,)
         """
-        rows, shape = theta_rows(theta, "posterior.log_prob", self.prior.dimension)
-        series, times = zip(*self._panel("posterior.log_prob", x, times, settings), strict=True)
-        chosen = self._chosen(settings)
-        found = _core.log_prob(self._model, self._companions, series, times, *chosen, rows, threads)
+        found, shape = self._at_theta("log_prob", theta, x, times, threads, settings)
         return found.reshape(shape)
+
+    def _at_theta(
+        self, name: str, theta: ArrayLike, x: Any, times: Any, threads: int, settings: dict[str, Any]
+    ) -> tuple[np.ndarray, tuple[int, ...]]:
+        """What C++'s function of that name says of each θ and the series, and the shape that the θs came in."""
+        rows, shape = theta_rows(theta, f"posterior.{name}", self.prior.dimension)
+        series, numbers = zip(*self._panel(f"posterior.{name}", x, times, settings), strict=True)
+        request = (self._model, self._companions, series, numbers, *self._chosen(settings))
+        return getattr(_core, name)(*request, rows, threads), shape
 
     def map(
         self,

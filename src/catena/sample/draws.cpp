@@ -11,6 +11,7 @@
 #include "catena/core/errors.h"
 #include "catena/core/version.h"
 #include "catena/files/json.h"
+#include "catena/sample/finite_rows.h"
 
 namespace catena::sample {
 
@@ -94,14 +95,6 @@ std::vector<std::int64_t> count_to(std::size_t n) {
 /// series, series_2, …; time, time_2, …
 std::string numbered(std::string_view name, std::size_t s) {
   return s == 0 ? std::string(name) : fmt::format("{}_{}", name, s + 1);
-}
-
-std::vector<std::size_t> finite_rows(const Matrix& values) {
-  std::vector<std::size_t> rows;
-  for (std::size_t r = 0; r < values.rows(); ++r) {
-    if (std::ranges::all_of(values.row(r), [](double v) { return std::isfinite(v); })) rows.push_back(r);
-  }
-  return rows;
 }
 
 /// Numbers of any type as doubles; none if they are texts.

@@ -17,14 +17,6 @@ Matrix rows_of(ConstMatrixView from, std::span<const std::size_t> rows) {
   return some;
 }
 
-Matrix finite_rows(const Matrix& draws) {
-  std::vector<std::size_t> good;
-  for (std::size_t r = 0; r < draws.rows(); ++r) {
-    if (std::ranges::all_of(draws.row(r), [](double value) { return std::isfinite(value); })) good.push_back(r);
-  }
-  return rows_of(draws, good);
-}
-
 Matrix stacked_rows(const std::vector<const Matrix*>& parts) {
   std::size_t rows = 0;
   for (const Matrix* part : parts) rows += part->rows();

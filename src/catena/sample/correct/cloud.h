@@ -36,7 +36,6 @@ Cloud widened(ConstMatrixView draws, const Modes& modes, double width, Stream st
 
 // Rows of matrices.
 Matrix rows_of(ConstMatrixView from, std::span<const std::size_t> rows);
-Matrix finite_rows(const Matrix& draws);
 Matrix stacked_rows(const std::vector<const Matrix*>& parts);  ///< one below the other
 std::vector<std::size_t> first_numbers(std::size_t count);     ///< 0, 1, …
 

@@ -6,6 +6,7 @@
 #include "catena/compose/scores/record_scores.h"
 #include "catena/core/check.h"
 #include "catena/sample/correct/statistic.h"
+#include "catena/sample/finite_rows.h"
 
 namespace catena::sample {
 namespace {
@@ -19,7 +20,7 @@ LearnedPosterior::LearnedPosterior(const LearnedInput& input)
     : in_(input), few_(std::clamp(in_.observed.transitions() / 50, few_records.first, few_records.second)) {
   if (in_.observed.transitions() <= most_sampled) {
     draws_ = draw_posterior(in_.request, in_.streams.child("learned"), in_.parallel, in_.progress);
-    z_ = finite_rows(draws_.z);
+    z_ = rows_of(draws_.z, finite_rows(draws_.z));
     check::at_least(in_.function, "the number of finite draws of the learned posterior", z_.rows(), std::size_t{10});
     for (std::size_t r = 0; r < z_.rows(); ++r) {
       const std::vector<double> z(z_.row(r).begin(), z_.row(r).end());
@@ -38,7 +39,8 @@ const Matrix& LearnedPosterior::z_of_few() {
   request.settings = sampler_settings(in_.function, in_.request.model.method, request.settings);
   const PosteriorSampler& sampler = posterior_samplers().at(in_.function, in_.request.model.method);
   const compose::ObservedSeries some = compose::thinned(inside_range(), few_);
-  z_of_few_ = finite_rows(sampler.draw(request, some, in_.streams.child("few"), in_.parallel, in_.progress).z);
+  const Matrix z = sampler.draw(request, some, in_.streams.child("few"), in_.parallel, in_.progress).z;
+  z_of_few_ = rows_of(z, finite_rows(z));
   return z_of_few_;
 }
 

@@ -8,6 +8,7 @@
 #include "catena/core/check.h"
 #include "catena/sample/correct/cloud.h"
 #include "catena/sample/correct/statistic.h"
+#include "catena/sample/finite_rows.h"
 
 namespace catena::sample {
 namespace {
@@ -15,10 +16,6 @@ namespace {
 /// Rows between two looks at the progress bar, of one buffer of states, and of an answer that is kept: what is lost if
 /// the run is killed.
 constexpr std::size_t chunk_rows = 8 * simulate::given_block_rows;
-
-bool all_finite(std::span<const double> values) {
-  return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
-}
 
 void copy_rows(ConstMatrixView from, std::span<const std::size_t> rows, MatrixView to, std::size_t begin) {
   for (std::size_t r = 0; r < rows.size(); ++r) std::ranges::copy(from.row(rows[r]), to.row(begin + r).begin());

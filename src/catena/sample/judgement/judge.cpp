@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/sample/finite_rows.h"
 #include "catena/sample/judgement/residual_tests.h"
 #include "catena/sample/judgement/residuals.h"
 
@@ -17,18 +18,6 @@ constexpr double widest = 3.5;        // prior standard deviations of the draws'
 constexpr double largest_shift = 0.5;       // posterior standard deviations
 constexpr std::size_t most_records = 600;   // of a series that residuals are computed for
 constexpr std::size_t draws_looked_at = 3;  // draws at which they are
-
-bool finite_row(std::span<const double> row) {
-  return std::ranges::all_of(row, [](double value) { return std::isfinite(value); });
-}
-
-std::vector<std::size_t> finite_rows(const Matrix& z) {
-  std::vector<std::size_t> rows;
-  for (std::size_t r = 0; r < z.rows(); ++r) {
-    if (finite_row(z.row(r))) rows.push_back(r);
-  }
-  return rows;
-}
 
 void judge_range(const PosteriorDraws& draws, std::vector<DrawFinding>& found) {
   const std::size_t outside = draws.observed.all_outside(), all = draws.observed.all_transitions();
