@@ -1,7 +1,7 @@
 # One verb for each thing that one does here; `make help` lists them. Everything that a verb needs is set up on the way.
 
 JOBS ?= $(shell nproc)
-sources = $(shell find cli src tests examples python benchmarks -name '*.h' -o -name '*.cpp' 2>/dev/null | sort)
+sources = $(shell find cli mpi src tests examples python benchmarks -name '*.h' -o -name '*.cpp' 2>/dev/null | sort)
 python = .venv/bin/python
 cmake_build = cmake --build $(1) --parallel $(JOBS)
 
@@ -23,7 +23,8 @@ build: setup build/build.ninja ## the program build/catena, the library and the 
 program: setup build/build.ninja ## the program build/catena alone
 	@$(call cmake_build,build) --target catena_cli
 
-demo: program ## learn from single transitions; compare two exact posteriors
+demo: setup build/build.ninja ## learn from single transitions; compare two exact posteriors
+	@$(call cmake_build,build) --target catena_cli catena_python
 	@tools/demo
 
 test: build ## all unit tests: GoogleTest, then pytest

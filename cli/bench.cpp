@@ -8,6 +8,7 @@
 
 #include "catena/core/registry.h"
 #include "common.h"
+#include "ranks.h"
 #include "verb.h"
 
 namespace catena::cli {
@@ -24,6 +25,7 @@ void bench_mcmc(BenchContext& context);
 void bench_correct(BenchContext& context);
 void bench_training(BenchContext& context);
 void bench_long_training(BenchContext& context);
+void bench_ranks(BenchContext& context);
 
 namespace {
 
@@ -42,6 +44,9 @@ const Registry<Benchmark>& benchmarks() {
          /*takes_minutes=*/true},
         {"long_training", "fnle's training from 100,000 transitions (only by name: it takes minutes)",
          bench_long_training, /*takes_minutes=*/true},
+        {"ranks", "what ranks gain: mpirun -n 2 catena bench --only ranks (only by name: it takes minutes)",
+         bench_ranks,
+         /*takes_minutes=*/true},
         {"mcmc", "effective draws per density of each Markov-chain kernel", bench_mcmc},
     };
     return Registry<Benchmark>("benchmark", std::move(list));
@@ -64,6 +69,9 @@ int run_bench(const BenchOptions& options) {
   check::that(!chosen.empty(), "catena bench", "--only", options.only,
               fmt::format("the beginning of one of {}", fmt::join(benchmarks().names(), ", ")));
 
+  const bool several = launch().tasks > 1;
+  check::that(!several || (chosen.size() == 1 && chosen.front()->name == "ranks"), "catena bench", "--only",
+              options.only, "ranks, if there are several");
   BenchContext context(options.run_seconds);
   const auto progress = options.common.make_progress();
   progress->start("bench", "measurements", chosen.size());
@@ -119,6 +127,8 @@ void BenchContext::record(std::string key, double value, std::string unit, std::
   measurements_.push_back({std::move(key), value, std::move(unit), std::move(meaning)});
 }
 
-Verb bench_verb() { return {"bench", "measure speed, beside the machine's measured peak", set_up_bench}; }
+Verb bench_verb() {
+  return {"bench", "measure speed, beside the machine's measured peak", set_up_bench, /*on_ranks=*/true};
+}
 
 }  // namespace catena::cli

@@ -29,7 +29,7 @@ struct CalibrateOptions {
   TaskFlags task;
   SamplerFlags settings;
   std::string model, output;
-  std::vector<std::string> observation;
+  std::vector<std::string> observation, covariates;
   simulate::PathSettings paths;
   int transitions = 10, series = 200, draws = 100, correct = 0;
 };
@@ -56,19 +56,24 @@ void print(const nlohmann::json& summary, const std::string& output, double seco
 evaluate::KnownSeries known_series(const CalibrateOptions& options, const tasks::Task& task,
                                    const model::TrainedModel& model, const Streams& streams) {
   const auto count = static_cast<std::size_t>(options.series);
+  std::vector<Matrix> tables = read_covariates(calibrate_function, options.covariates, task.simulator.covariate_names);
   if (options.observation.empty()) {
     return evaluate::known_series(calibrate_function, task, count, static_cast<std::size_t>(options.transitions),
-                                  streams);
+                                  streams, tables);
   }
-  std::vector<files::Series> given = read_observations(calibrate_function, options.observation, model.state_names);
+  std::vector<files::Series> given =
+      read_observations(calibrate_function, options.observation, model.state_names, model.covariate_names);
   check::equal(calibrate_function, "the number of series of --observation", given.size(), std::size_t{1});
   const bool gaps = model.features.uses_step();
   simulate::number_dates(calibrate_function, given, options.paths, gaps || model.features.uses_time());
   const simulate::SeriesView series = simulate::view_of(given.front());
   const simulate::KnownSteps known{.low = 1, .high = gaps ? 2.0 : 1.0};
   const double step_length = simulate::step_length(series, known, options.paths);
-  return evaluate::known_series(calibrate_function, task, count,
-                                evaluate::steps_of(calibrate_function, series, step_length), streams);
+  const std::vector<std::size_t> steps = evaluate::steps_of(calibrate_function, series, step_length);
+  if (tables.empty() && series.covariates.cols > 0) {
+    tables.push_back(evaluate::covariates_by_step(calibrate_function, series, step_length));
+  }
+  return evaluate::known_series(calibrate_function, task, count, steps, streams, tables);
 }
 
 int run_calibrate(const CalibrateOptions& options) {
@@ -93,6 +98,7 @@ int run_calibrate(const CalibrateOptions& options) {
   if (!options.observation.empty()) plan.paths.step_length = 1;  // times are steps
   const evaluate::CalibrationResult result =
       evaluate::calibrate(model, known, plan, streams, options.common.parallel(), *progress);
+  if (!options.common.writes()) return success;
   nlohmann::json summary = evaluate::summary(result, streams);
 
   files::Group group = evaluate::calibration_group(result);
@@ -123,6 +129,9 @@ Run set_up_calibrate(CLI::App& app) {
   app.add_option("--observation", options->observation,
                  "a series, a CSV file, whose times and gaps the simulated ones shall have, in place of --transitions")
       ->type_name("FILE");
+  app.add_option("--covariates", options->covariates,
+                 "CSV table of the covariates, a row for each step (default: those of --observation, or the task's)")
+      ->type_name("FILE");
   add_flags(app, options->paths);
   add_flag(app, options->series, "--series", "series to simulate, each with parameters from the prior",
            between(5, 1000000));
@@ -133,12 +142,15 @@ Run set_up_calibrate(CLI::App& app) {
       ->required()
       ->type_name("FILE");
   options->settings.add_to(app);
+  add_rank_flags(app);
   add_common(app, options->common, Seeded::yes);
   return [options] { return run_calibrate(*options); };
 }
 
 }  // namespace
 
-Verb calibrate_verb() { return {"calibrate", "compare true parameters with a model's posteriors", set_up_calibrate}; }
+Verb calibrate_verb() {
+  return {"calibrate", "compare true parameters with a model's posteriors", set_up_calibrate, /*on_ranks=*/true};
+}
 
 }  // namespace catena::cli

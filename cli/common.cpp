@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "catena/core/ranks.h"
+#include "ranks.h"
 #include "verb.h"
 
 namespace catena::cli {
@@ -76,12 +78,30 @@ void add_common(CLI::App& app, Common& common, Seeded seeded) {
     add_flag(app, common.seed, "--seed", "the same seed gives the same bits, whatever the number of threads",
              anything());
   }
-  add_flag(app, common.threads, "--threads", "threads to work with, 0 = as many as the machine has", between(0, 1024));
+  add_flag(app, common.threads, "--threads",
+           "threads to work with, of each rank; 0 = as many as SLURM_CPUS_PER_TASK says or this process may use",
+           between(0, 1024));
   app.add_flag("--quiet,-q", common.quiet, "no progress and no remarks, only results and errors");
   add_flag(app, common.progress, "--progress", "how progress is shown", one_of({"auto", "bar", "lines", "none"}));
 }
 
+Parallel Common::parallel() const { return Parallel(threads, program_ranks()); }
+
+bool Common::writes() const { return program_ranks()->first(); }
+
+void add_rank_flags(CLI::App& app) {
+  RankLimits& limits = rank_limits();
+  add_flag(app, limits.silence, "--rank-seconds", "on several ranks: one that is not heard of for so long ends the run",
+           positive())
+      ->group("Ranks");
+  add_flag(app, limits.piece, "--piece-seconds",
+           "on several ranks: one that is at one piece of work for so long hangs, and ends the run; 0: no limit",
+           not_negative())
+      ->group("Ranks");
+}
+
 std::unique_ptr<Progress> Common::make_progress() const {
+  if (!writes()) return catena::make_progress(ProgressStyle::silent);
   if (quiet || progress == "none") return catena::make_progress(ProgressStyle::silent);
   if (progress == "bar") return catena::make_progress(ProgressStyle::bar);
   if (progress == "lines") return catena::make_progress(ProgressStyle::lines);

@@ -94,11 +94,17 @@ struct Common {
   std::uint64_t seed = 0;
   std::string progress = "auto";
 
-  Parallel parallel() const { return Parallel(threads); }
+  /// With the ranks that the program was started on (ranks.h).
+  Parallel parallel() const;
+  /// Whether this process writes files: it is the first rank, or the only one.
+  bool writes() const;
   std::unique_ptr<Progress> make_progress() const;
 };
 
 enum class Seeded : bool { no, yes };
+
+/// Adds --rank-seconds and --piece-seconds to a verb that works on ranks.
+void add_rank_flags(CLI::App& app);
 
 /// Adds --json, --threads, --quiet and --progress, and --seed to a verb that uses randomness.
 void add_common(CLI::App& app, Common& common, Seeded seeded);

@@ -86,6 +86,7 @@ int run_correct(const CorrectOptions& options) {
   const auto progress = options.common.make_progress();
   const sample::Correction found =
       sample::correct_posterior(prepared.request, Streams(options.common.seed), options.common.parallel(), *progress);
+  if (!options.common.writes()) return success;
   warn(function, options, found.learned);
   sample::Draws kept = sample::corrected_draws(prepared.request, found, options.common.seed);
   kept.record["observation"] = fmt::format("{}", fmt::join(options.observation.files, ", "));
@@ -145,6 +146,7 @@ Run set_up_correct(CLI::App& app) {
   add_shared_flags(app, *options);
   app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
   app.add_flag("--resume", options->resume, "go on with OUTPUT.partial of an interrupted run of the same settings");
+  add_rank_flags(app);
   return [options] { return run_correct(*options); };
 }
 
@@ -158,7 +160,8 @@ Run set_up_check(CLI::App& app) {
 }  // namespace
 
 Verb correct_verb() {
-  return {"correct", "make a learned posterior right by simulating from the observed states", set_up_correct};
+  return {"correct", "make a learned posterior right by simulating from the observed states", set_up_correct,
+          /*on_ranks=*/true};
 }
 Verb check_verb() { return {"check", "how far a learned posterior is off, by simulation", set_up_check}; }
 

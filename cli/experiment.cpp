@@ -20,6 +20,7 @@
 #include "catena/train/method.h"
 #include "common.h"
 #include "figure_files.h"
+#include "ranks.h"
 #include "verb.h"
 
 namespace catena::cli {
@@ -49,6 +50,7 @@ struct BenchmarkOptions {
   std::string sweep, tasks = "all", methods = train::default_method, budgets = "10000", transitions = "1,10,100",
                      output;
   int observations = 10, seeds = 1;
+  std::string shard;
   bool retry_failed = false;
 };
 
@@ -77,11 +79,19 @@ int run_benchmark(const BenchmarkOptions& options) {
   const experiment::Sweep sweep = sweep_of(options);
   const auto progress = options.common.make_progress();
   const auto again = options.retry_failed ? experiment::FailedRows::retry : experiment::FailedRows::keep;
-  const std::size_t failed = experiment::run_sweep(sweep, options.output, again, options.common.parallel(), *progress);
+  const Shard shard = options.shard.empty() ? Shard() : Shard::parse(experiment_function, "--shard", options.shard);
+  const std::size_t failed =
+      experiment::run_sweep(sweep, options.output, again, options.common.parallel(), *progress, shard);
+  if (!options.common.writes()) return success;
   if (options.common.json) {
     print_json({{"output", options.output}, {"failed", failed}, {"sweep", sweep.to_json()}});
   } else if (!options.common.quiet) {
-    fmt::print("{}: done; catena experiment show {} prints its table\n", options.output, options.output);
+    if (shard.whole()) {
+      fmt::print("{}: done; catena experiment show {} prints its table\n", options.output, options.output);
+    } else {
+      fmt::print("{}: shard {} is done; catena merge {} puts all of them together\n", options.output, shard.text(),
+                 options.output);
+    }
   }
   if (failed == 0) return success;
   fmt::print(
@@ -202,7 +212,12 @@ Run set_up_experiment(CLI::App& app) {
   add_flag(benchmark, options->observations, "--observations", "series per task and length", at_least(1));
   add_flag(benchmark, options->seeds, "--seeds", "repetitions with other transitions and weights", at_least(1));
   benchmark.add_flag("--retry-failed", options->retry_failed, "run the rows again that failed before");
+  benchmark
+      .add_option("--shard", options->shard,
+                  "one of n parts of the rows, 3/16, to a table of its own; catena merge puts them together")
+      ->type_name("I/N");
   benchmark.add_option("-o,--output", options->output, "directory of the results")->required()->type_name("DIRECTORY");
+  add_rank_flags(benchmark);
   add_common(benchmark, options->common, Seeded::no);
 
   CLI::App& show = *app.add_subcommand("show", "print the table of a directory of results beside the paper's numbers");
@@ -226,6 +241,10 @@ Run set_up_experiment(CLI::App& app) {
   add_common(decompose, parts->common, Seeded::no);
   return [options, shown, parts, &benchmark, &decompose] {
     if (benchmark.parsed()) return run_benchmark(*options);
+    if (const Launch launched = launch(); launched.tasks > 1) {
+      throw InputError(fmt::format("{}: {} has started {} tasks, but only the verb benchmark works on several",
+                                   experiment_function, launched.by, launched.tasks));
+    }
     return decompose.parsed() ? run_decompose(*parts) : run_show(*shown);
   };
 }
@@ -233,7 +252,7 @@ Run set_up_experiment(CLI::App& app) {
 }  // namespace
 
 Verb experiment_verb() {
-  return {"experiment", "run a sweep, or show its results beside the paper's", set_up_experiment};
+  return {"experiment", "run a sweep, or show its results beside the paper's", set_up_experiment, /*on_ranks=*/true};
 }
 
 }  // namespace catena::cli

@@ -51,10 +51,11 @@ void pass_on(int number) {
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
     if (ended == child) {
       if (WIFEXITED(status)) ::_exit(WEXITSTATUS(status));
-      if (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGINT) ::_exit(interrupted);
+      const int number = WTERMSIG(status);
+      if (number == SIGTERM || number == SIGINT || number == SIGUSR1) ::_exit(interrupted);
       end(function, plugin,
           fmt::format("crashed ({}): what was written of the output is whole or has the ending .partial",
-                      ::strsignal(WTERMSIG(status))));
+                      ::strsignal(number)));
     }
     if (ended < 0 && errno != EINTR) end(function, plugin, "could not be waited for");
     for (const auto& slot : began) {
@@ -98,6 +99,7 @@ const BatchClock& isolate_plugin(std::string_view function, const std::string& p
   struct sigaction action{};
   action.sa_handler = pass_on;
   ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGUSR1, &action, nullptr);
   ::signal(SIGINT, SIG_IGN);  // a terminal sends it to the child as well
   supervise(child, clock.slots_->began, function, plugin, seconds);
 }

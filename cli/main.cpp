@@ -22,11 +22,24 @@
 #include "catena/core/version.h"
 #include "catena/files/atomic.h"
 #include "common.h"
+#include "ranks.h"
 #include "verb.h"
 
 namespace catena::cli {
 
 namespace {
+
+/// A verb was asked to stop; what is to be said of it.
+struct EndedBySignal {
+  std::string sentence;
+};
+
+/// What ranks compare before they begin: this version with these arguments.
+std::string identity_of(int argc, char** argv) {
+  std::string identity(version());
+  for (int i = 1; i < argc; ++i) identity += fmt::format("\n{}", argv[i]);
+  return identity;
+}
 
 /// CLI11's own complaint, as the sentence that we print: one line, no capital, with the verb in front.
 std::string sentence(const CLI::App& app, const CLI::ParseError& error) {
@@ -65,7 +78,8 @@ std::string with_flags(const CLI::App& app, std::string text) {
 /// directory of files look after it themselves.
 void check_output(const CLI::App& verb) {
   const CLI::Option* output = verb.get_option_no_throw("--output");
-  if (output == nullptr || output->count() == 0 || verb.get_name() == "report" || verb.get_name() == "experiment")
+  if (output == nullptr || output->count() == 0 || verb.get_name() == "report" || verb.get_name() == "experiment" ||
+      verb.get_name() == "merge")
     return;
   const std::filesystem::path file = output->as<std::string>();
   std::error_code error;
@@ -76,16 +90,19 @@ void check_output(const CLI::App& verb) {
 
 /// Runs the verb; its sentences speak of flags, and one that can be resumed says so when it is interrupted.
 int run_verb(const CLI::App& verb, const Run& run) {
+  const std::string goes_on = verb.get_option_no_throw("--resume") != nullptr
+                                  ? fmt::format("; {} with the same arguments and --resume goes on", full_name(verb))
+                                  : "";
   try {
-    check_output(verb);
+    if (launch().task == 0) check_output(verb);
     return run();
   } catch (const InputError& error) {
     throw InputError(with_flags(verb, error.what()));
+  } catch (const RankError& error) {
+    throw RankError(fmt::format("{}: {}{}", full_name(verb), error.what(), error.code() == misuse ? "" : goes_on),
+                    error.code());
   } catch (const Interrupted&) {
-    const bool goes_on = verb.get_option_no_throw("--resume") != nullptr;
-    fmt::print(stderr, "catena: interrupted{}\n",
-               goes_on ? fmt::format("; {} with the same arguments and --resume goes on", full_name(verb)) : "");
-    return interrupted;
+    throw EndedBySignal{fmt::format("catena: interrupted{}", goes_on)};
   }
 }
 
@@ -119,37 +136,48 @@ int parse_and_run(int argc, char** argv) {
     throw InputError(sentence(app, error));
   }
   for (const auto& [sub, run] : runs) {
-    if (sub->parsed()) return run_verb(*sub, run);
+    if (!sub->parsed()) continue;
+    if (verbs().at("catena", first).on_ranks) {
+      prepare_ranks(identity_of(argc, argv));
+    } else if (const Launch launched = launch(); launched.tasks > 1) {
+      throw InputError(fmt::format("{}: {} has started {} tasks, but this verb works in one: start it without",
+                                   full_name(*sub), launched.by, launched.tasks));
+    }
+    return run_verb(*sub, run);
   }
   throw InternalError("catena: no verb ran; please report this");
 }
 
-int out_of_memory() {
-  std::fputs("catena: there is not enough memory for this; ask for less at a time\n", stderr);
-  return not_achieved;
-}
+/// How a run ended: the exit code, and at most one sentence for standard error.
+struct Ending {
+  int code = success;
+  std::string sentence;
+};
 
-int guarded(int argc, char** argv) {
+Ending out_of_memory() { return {not_achieved, "catena: there is not enough memory for this; ask for less at a time"}; }
+
+Ending guarded(int argc, char** argv) {
   try {
     const int code = parse_and_run(argc, argv);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       throw FileError(
           fmt::format("catena: standard output cannot be written: {}", std::generic_category().message(errno)));
     }
-    return code;
+    return {code, ""};
   } catch (const InputError& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return misuse;
+    return {misuse, error.what()};
+  } catch (const RankError& error) {
+    return {error.code(), error.what()};
+  } catch (const EndedBySignal& end) {
+    return {interrupted, end.sentence};
   } catch (const Interrupted&) {
-    std::fputs("catena: interrupted\n", stderr);
-    return interrupted;
+    return {interrupted, "catena: interrupted"};
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   } catch (const std::length_error&) {  // what containers throw for sizes beyond any memory
     return out_of_memory();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "catena: this is a bug of ours, please report it: %s\n", error.what());
-    return our_bug;
+    return {our_bug, fmt::format("catena: this is a bug of ours, please report it: {}", error.what())};
   }
 }
 
@@ -159,5 +187,6 @@ int guarded(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   catena::stop_on_interrupt();
-  return catena::cli::guarded(argc, argv);
+  const catena::cli::Ending ending = catena::cli::guarded(argc, argv);
+  return catena::cli::leave_ranks(ending.code, ending.sentence);
 }

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "catena/core/errors.h"
+#include "catena/core/check.h"
+#include "catena/simulate/covariates.h"
 #include "catena/simulate/dates.h"
 #include "common.h"
 
@@ -22,23 +23,34 @@ void add_observation_flags(CLI::App& app, ObservationFlags& flags) {
 }
 
 std::vector<files::Series> read_observations(std::string_view function, const std::vector<std::string>& paths,
-                                             const std::vector<std::string>& state_names) {
+                                             const std::vector<std::string>& state_names,
+                                             const std::vector<std::string>& covariate_names) {
   std::vector<files::Series> all;
   for (const std::string& path : paths) {
     for (files::Series& series : files::split_series(files::read_csv(path))) {
-      if (!series.names.empty() && series.names != state_names) {
-        throw InputError(fmt::format("{}: the columns of {} are {}, but must be those of the model, {}", function, path,
-                                     fmt::join(series.names, ", "), fmt::join(state_names, ", ")));
-      }
+      simulate::tell_columns_apart(function, path, state_names, covariate_names, series);
       all.push_back(std::move(series));
     }
   }
   return all;
 }
 
+std::vector<Matrix> read_covariates(std::string_view function, const std::vector<std::string>& paths,
+                                    const std::vector<std::string>& covariate_names) {
+  check::that(paths.empty() || !covariate_names.empty(), function, "--covariates", "given",
+              "left out: the simulator takes none");
+  std::vector<Matrix> tables;
+  for (const std::string& path : paths) {
+    for (const files::Series& table : files::split_series(files::read_csv(path))) {
+      tables.push_back(simulate::covariate_columns(function, path, covariate_names, table));
+    }
+  }
+  return tables;
+}
+
 Observed::Observed(std::string_view function, const ObservationFlags& flags) : flags_(flags) {
   for (const std::string& path : flags.models) models_.push_back(model::read_model(path));
-  series_ = read_observations(function, flags.files, models_.front().state_names);
+  series_ = read_observations(function, flags.files, models_.front().state_names, models_.front().covariate_names);
   const model::Features& features = models_.front().features;
   simulate::number_dates(function, series_, flags.paths, features.uses_step() || features.uses_time());
 }

@@ -23,9 +23,14 @@ struct ObservationFlags {
 void add_observation_flags(CLI::App& app, ObservationFlags& flags);
 
 /// The series of CSV files: one each, or one for every value of a column `series`. Throws InputError, whose sentence
-/// begins with `function`, if the columns have other names than `state_names`.
+/// begins with `function`, if the columns have other names than the states and covariates.
 std::vector<files::Series> read_observations(std::string_view function, const std::vector<std::string>& paths,
-                                             const std::vector<std::string>& state_names);
+                                             const std::vector<std::string>& state_names,
+                                             const std::vector<std::string>& covariate_names);
+
+/// The columns of these covariates in CSV files, a table for each file or value of a column `series`.
+std::vector<Matrix> read_covariates(std::string_view function, const std::vector<std::string>& paths,
+                                    const std::vector<std::string>& covariate_names);
 
 /// Everything that the flags name, read.
 class Observed {

@@ -10,6 +10,7 @@
 #include "catena/files/json.h"
 #include "catena/tasks/observe.h"
 #include "common.h"
+#include "observation.h"
 #include "task_flags.h"
 #include "verb.h"
 
@@ -23,6 +24,7 @@ struct ObserveOptions {
   Common common;
   TaskFlags task;
   std::vector<double> theta;
+  std::vector<std::string> covariates;
   int transitions = 10;
   double missing = 0;
   std::string output;
@@ -36,11 +38,17 @@ int run_observe(const ObserveOptions& options) {
   check::that(truth != output, observe_function, "--output", options.output,
               "no .json file: that one is for the true parameters");
 
+  const std::vector<std::string>& covariate_names = task.simulator.covariate_names;
+  const std::vector<Matrix> tables = read_covariates(observe_function, options.covariates, covariate_names);
+  check::that(tables.size() <= 1, observe_function, "the number of tables of --covariates", tables.size(), "1");
   tasks::Observation observation = tasks::observe(observe_function, task, static_cast<std::size_t>(options.transitions),
-                                                  options.common.seed, options.theta);
+                                                  options.common.seed, options.theta, tables);
   const std::size_t lost = tasks::lose_states(observation, task, options.missing, options.common.seed);
-  const files::Series file{
-      .names = task.simulator.state_names, .values = observation.series, .times = observation.times};
+  const files::Series file{.names = task.simulator.state_names,
+                           .values = observation.series,
+                           .times = observation.times,
+                           .covariate_names = covariate_names,
+                           .covariates = observation.covariates};
   const nlohmann::json record = {{"catena_version", version()},        {"task", task.name},
                                  {"task_version", task.version},       {"options", task.options},
                                  {"transitions", options.transitions}, {"missing", lost},
@@ -68,6 +76,9 @@ Run set_up_observe(CLI::App& app) {
   add_flag(app, options->missing, "--missing", "share of the states that are left out of the file", between(0.0, 0.99));
   app.add_option("-o,--output", options->output, "CSV file to write; the true parameters go to the .json beside it")
       ->required()
+      ->type_name("FILE");
+  app.add_option("--covariates", options->covariates,
+                 "CSV table of a simulator's covariates, a row for each step (default: the task's own)")
       ->type_name("FILE");
   app.add_option("--theta", options->theta, "the true parameters (default: drawn from the prior)")
       ->type_name("NUMBER")

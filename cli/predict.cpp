@@ -13,8 +13,10 @@
 #include "catena/files/csv.h"
 #include "catena/files/json.h"
 #include "catena/sample/draws.h"
+#include "catena/simulate/covariates.h"
 #include "catena/simulate/dates.h"
 #include "common.h"
+#include "observation.h"
 #include "task_flags.h"
 #include "verb.h"
 
@@ -28,6 +30,7 @@ struct PredictOptions {
   Common common;
   TaskFlags task;
   std::string posterior, model, observation, output;
+  std::vector<std::string> covariates;
   int n = 200, horizon = 0;
 };
 
@@ -100,9 +103,14 @@ Matrix chosen_draws(const PredictOptions& options, const sample::Draws& given, c
 }
 
 /// The one that is predicted: the first, if there are several.
-files::Series observed_series(const PredictOptions& options, const sample::Draws& draws) {
+files::Series observed_series(const PredictOptions& options, const sample::Draws& draws,
+                              const simulate::Simulator& simulator) {
   if (!options.observation.empty()) {
     std::vector<files::Series> one{files::read_csv(options.observation)};
+    if (simulator.covariates() > 0) {
+      simulate::tell_columns_apart(predict_function, options.observation, simulator.state_names,
+                                   simulator.covariate_names, one.front());
+    }
     simulate::number_dates(predict_function, one, evaluate::recorded_paths(options.posterior, draws.record), false);
     return std::move(one.front());
   }
@@ -117,21 +125,35 @@ int run_predict(const PredictOptions& options) {
   const Stopwatch watch;
   const sample::Draws draws = sample::read_draws(options.posterior);
   const auto source = chosen_source(options, draws);
-  const files::Series observed = observed_series(options, draws);
+  const files::Series observed = observed_series(options, draws, source->simulator);
+  const std::vector<Matrix> ahead =
+      read_covariates(predict_function, options.covariates, source->simulator.covariate_names);
+  check::that(ahead.size() <= 1, predict_function, "the number of tables of --covariates", ahead.size(), "1");
   const std::size_t more_series = options.observation.empty() ? draws.series.size() - 1 : 0;
   simulate::SeriesView seen = simulate::view_of(observed);
+  if (observed.covariate_names != source->simulator.covariate_names) {
+    const auto listed = [](const std::vector<std::string>& all) {
+      return all.empty() ? std::string("none") : fmt::format("{}", fmt::join(all, ", "));
+    };
+    throw InputError(fmt::format("{}: the covariates of the series are {}, but must be those of the simulator, {}",
+                                 predict_function, listed(observed.covariate_names),
+                                 listed(source->simulator.covariate_names)));
+  }
   seen.names = source->simulator.state_names;
+  seen.covariate_names = source->simulator.covariate_names;
   const Matrix theta = chosen_draws(options, draws, source->simulator);
   const auto progress = options.common.make_progress();
   const evaluate::PredictiveSeries series =
       evaluate::predict(source->simulator, theta, seen,
                         {.step_length = evaluate::recorded_step_length(options.posterior, draws.record, seen),
-                         .horizon = static_cast<std::size_t>(options.horizon)},
+                         .horizon = static_cast<std::size_t>(options.horizon),
+                         .covariates = ahead.empty() ? ConstMatrixView() : ahead.front().view()},
                         Streams(options.common.seed).child("predict"), options.common.parallel(), *progress);
 
   files::Group file{.name = ""};
   file.groups = evaluate::predictive_groups(series, seen, source->simulator.state_names);
   file.groups.push_back(sample::observed_group({&seen, 1}));
+  if (auto constant = sample::constant_group({&seen, 1})) file.groups.push_back(std::move(*constant));
   file.attributes = {{"catena_version", std::string(version())},
                      {"posterior", options.posterior},
                      {"simulator", source->simulator.name},
@@ -169,6 +191,9 @@ Run set_up_predict(CLI::App& app) {
       ->type_name("FILE");
   add_flag(app, options->n, "-n", "number of draws to simulate from", at_least(1));
   add_flag(app, options->horizon, "--horizon", "steps to forecast beyond the last observed state", between(0, 1000000));
+  app.add_option("--covariates", options->covariates,
+                 "CSV table of the covariates of the steps ahead, rows that follow those of the series")
+      ->type_name("FILE");
   app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
   add_common(app, options->common, Seeded::yes);
   return [options] { return run_predict(*options); };

@@ -37,13 +37,15 @@ struct ReferenceArguments {
 int run_reference(const ReferenceArguments& arguments) {
   const Stopwatch watch;
   const tasks::Task task = chosen_task("catena reference", arguments.task);
-  auto given = read_observations("catena reference", arguments.observation, task.simulator.state_names);
+  auto given = read_observations("catena reference", arguments.observation, task.simulator.state_names,
+                                 task.simulator.covariate_names);
   simulate::number_dates("catena reference", given, arguments.paths,
                          task.simulator.uses_time || !tasks::likelihood_steps(task.name).only_one());
   std::vector<simulate::SeriesView> views = simulate::views_of(given);
   for (simulate::SeriesView& view : views) view.names = task.simulator.state_names;
-  const std::vector<simulate::Path> paths = simulate::paths_of("catena reference", views, task.simulator.states(),
-                                                               tasks::likelihood_steps(task.name), arguments.paths);
+  const std::vector<simulate::Path> paths =
+      simulate::paths_of("catena reference", views, task.simulator.states(), tasks::likelihood_steps(task.name),
+                         arguments.paths, task.simulator.covariates());
   const auto cache = arguments.cache ? evaluate::ReferenceCache::of_user() : std::nullopt;
   const auto progress = arguments.common.make_progress();
   auto [outcome, group, cached, transitions] =
@@ -53,6 +55,7 @@ int run_reference(const ReferenceArguments& arguments) {
     // The series as they were given, with their times and what is missing in them.
     const auto observed = std::ranges::find(group->groups, "observed_data", &files::Group::name);
     if (observed != group->groups.end()) *observed = sample::observed_group(views);
+    if (auto constant = sample::constant_group(views)) group->groups.push_back(std::move(*constant));
     simulate::PathSettings read = arguments.paths;
     read.step_length = simulate::step_length(views.front(), tasks::likelihood_steps(task.name), arguments.paths);
     group->attributes["paths"] = to_json(read).dump();

@@ -8,9 +8,11 @@
 #include "catena/model/preset.h"
 #include "catena/sample/around_posterior.h"
 #include "catena/sample/draws.h"
+#include "catena/simulate/covariates.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/transitions.h"
 #include "common.h"
+#include "observation.h"
 #include "task_flags.h"
 #include "verb.h"
 
@@ -25,7 +27,7 @@ struct SimulateOptions {
   TaskFlags task;
   ChoiceFlags proposal_settings;
   std::string proposal, preset;
-  std::vector<std::string> target;
+  std::vector<std::string> target, covariates;
   std::string gaps, around;
   double widen = 2;
   int block = 1;
@@ -33,7 +35,7 @@ struct SimulateOptions {
   std::uint64_t budget = 10000;
   double max_invalid = 0.1;
   bool resume = false;
-  std::string output;
+  std::string output, shard;
 };
 
 /// --proposal NAME with its flags, or a description in JSON; null = the model's default.
@@ -44,11 +46,12 @@ nlohmann::json chosen_proposal(const SimulateOptions& options) {
     static_cast<void>(options.proposal_settings.values(simulate_function, "a proposal in JSON", {}));
     return description;
   }
-  if (options.proposal.empty()) {
+  if (options.proposal.empty() && (options.preset.empty() || options.initial)) {
     static_cast<void>(options.proposal_settings.values(simulate_function, "the default proposal", {}));
     return nullptr;
   }
-  const simulate::ProposalEntry& entry = simulate::proposals().at(simulate_function, options.proposal);
+  const std::string name = options.proposal.empty() ? "fixed" : options.proposal;  // a preset's is the paper's
+  const simulate::ProposalEntry& entry = simulate::proposals().at(simulate_function, name);
   nlohmann::json description =
       options.proposal_settings.values(simulate_function, fmt::format("the proposal {}", entry.name), entry.settings);
   description["proposal"] = entry.name;
@@ -74,12 +77,19 @@ int run_simulate(const SimulateOptions& options) {
   for (const std::string& file : options.target) {
     std::ranges::move(files::split_series(files::read_csv(file)), std::back_inserter(target));
   }
+  const std::vector<std::string>& covariate_names = task.simulator.covariate_names;
+  for (files::Series& series : target) {
+    if (covariate_names.empty()) break;
+    simulate::tell_columns_apart(simulate_function, "--target", task.simulator.state_names, covariate_names, series);
+  }
+  const std::vector<Matrix> tables = read_covariates(simulate_function, options.covariates, covariate_names);
   const auto dated = [](const files::Series& series) { return series.calendar.has_value(); };
   if (task.simulator.uses_time && std::ranges::any_of(target, dated)) {
     throw InputError(fmt::format("{}: the times of --target are dates, but must be numbers, for {} depends on time",
                                  simulate_function, task.name));
   }
   plan.target = simulate::views_of(target);
+  for (const Matrix& table : tables) plan.covariates.push_back(table);
   plan.records.block = static_cast<std::size_t>(options.block);
   plan.records.initial = options.initial;
   plan.records.varying_steps = !options.gaps.empty();
@@ -88,22 +98,31 @@ int run_simulate(const SimulateOptions& options) {
   plan.seed = options.common.seed;
   plan.max_invalid = options.max_invalid;
   plan.options = task.options;
+  if (!options.shard.empty()) plan.shard = Shard::parse(simulate_function, "--shard", options.shard);
+  const std::string output = plan.shard.name(options.output).string();
   const auto progress = options.common.make_progress();
   const simulate::SimulationInfo info =
-      simulate::simulate_to_file(options.output, task, plan, options.common.parallel(), *progress, options.resume);
+      simulate::simulate_to_file(output, task, plan, options.common.parallel(), *progress, options.resume);
+  if (!options.common.writes()) return success;
+  if (info.failed_blocks > 0 && !options.common.quiet) {
+    fmt::print(stderr,
+               "{}: the simulator failed for {} blocks of transitions, which are left out; the first time: {}\n",
+               simulate_function, info.failed_blocks, info.first_failure);
+  }
   if (options.common.json) {
     nlohmann::json result = info.provenance;
-    result["output"] = options.output;
+    result["output"] = output;
     result["transitions"] = info.rows;
     result["resumed_transitions"] = info.resumed_rows;
+    if (info.failed_blocks > 0) result["failed_blocks"] = info.failed_blocks;
+    if (!plan.shard.whole()) result["shard"] = plan.shard.text();
     print_json(result);
   } else if (!options.common.quiet) {
     const nlohmann::json inner = info.provenance.value("inner_steps", nlohmann::json());
     if (inner.is_null()) {
-      fmt::print("{}: {} transitions of {}", options.output, info.rows, task.name);
+      fmt::print("{}: {} transitions of {}", output, info.rows, task.name);
     } else {
-      fmt::print("{}: {} records of {}, made by {} steps", options.output, info.rows, task.name,
-                 inner.get<std::uint64_t>());
+      fmt::print("{}: {} records of {}, made by {} steps", output, info.rows, task.name, inner.get<std::uint64_t>());
     }
     if (info.proposal_cost > 0) fmt::print(", {} more for the proposal", info.proposal_cost);
     if (info.invalid > 0) fmt::print(", {} dropped because their result was not finite", info.invalid);
@@ -118,15 +137,20 @@ Run set_up_simulate(CLI::App& app) {
   add_flag(app, options->budget, "--budget",
            "transitions to simulate in all, inner steps and what the proposal costs included", anything());
   app.add_option("-o,--output", options->output, "netCDF file to write")->required()->type_name("FILE");
-  app.add_option("--proposal", options->proposal,
-                 fmt::format("where transitions start: {}, or JSON (default: the task's own)",
-                             fmt::join(simulate::proposals().names(), ", ")))
+  app.add_option(
+         "--proposal", options->proposal,
+         fmt::format(
+             "where transitions start: {}, or JSON (default: states that the task's series reach, and some far away)",
+             fmt::join(simulate::proposals().names(), ", ")))
       ->type_name("NAME");
   app.add_option("--preset", options->preset,
-                 fmt::format("whose recipe to follow: {} (its proposal is the task's own, which --proposal replaces)",
+                 fmt::format("whose recipe to follow: {} (its proposal is fixed, which --proposal replaces)",
                              fmt::join(model::preset_names(), ", ")))
       ->type_name("NAME");
   app.add_option("--target", options->target, "CSV series for the target proposal")->type_name("FILE");
+  app.add_option("--covariates", options->covariates,
+                 "CSV tables of a simulator's covariates, to draw from (default: those of --target, or the task's own)")
+      ->type_name("FILE");
   app.add_option("--gaps", options->gaps,
                  "steps that transitions take, LOW..HIGH: for missing states and irregular times")
       ->type_name("RANGE");
@@ -140,6 +164,10 @@ Run set_up_simulate(CLI::App& app) {
   add_flag(app, options->max_invalid, "--max-invalid", "largest share of non-finite results that is not an error",
            between(0.0, 1.0));
   app.add_flag("--resume", options->resume, "go on with OUTPUT.partial of an interrupted run of the same settings");
+  app.add_option("--shard", options->shard,
+                 "one of n parts, 3/16, to a file of its own (OUTPUT.3-of-16.nc); catena merge puts them together")
+      ->type_name("I/N");
+  add_rank_flags(app);
   for (const simulate::ProposalEntry& entry : simulate::proposals())
     options->proposal_settings.add(entry.name, entry.settings);
   options->proposal_settings.declare(app, "Proposal options");
@@ -154,6 +182,6 @@ Run set_up_simulate(CLI::App& app) {
 
 }  // namespace
 
-Verb simulate_verb() { return {"simulate", "simulate training transitions", set_up_simulate}; }
+Verb simulate_verb() { return {"simulate", "simulate training transitions", set_up_simulate, /*on_ranks=*/true}; }
 
 }  // namespace catena::cli

@@ -25,11 +25,13 @@ nlohmann::json describe(const tasks::TaskEntry& entry) {
           {"version", task.version},
           {"parameters", task.simulator.parameter_names},
           {"states", task.simulator.state_names},
+          {"covariates", task.simulator.covariate_names},
           {"uses_time", task.simulator.uses_time},
           {"order", task.simulator.order},
           {"initial_depends_on_theta", static_cast<bool>(task.initial_given_theta)},
           {"prior", task.prior.to_json()},
-          {"proposal", task.proposal},
+          {"proposal", simulate::default_proposal(task, 10000)},
+          {"fixed_proposal", task.fixed_proposal},
           {"options", options}};
 }
 

@@ -66,6 +66,7 @@ int run_train(const TrainOptions& options) {
                                      .checkpoint = {options.output, options.checkpoint_seconds, options.resume},
                                      .preset = recipe.preset};
   const model::TrainedModel model = train::train(options.method, context);
+  if (!options.common.writes()) return success;
   model::write_model(options.output, model);
   train::remove_checkpoints(context);
 
@@ -110,6 +111,7 @@ Run set_up_train(CLI::App& app) {
   app.add_flag("--resume", options->resume, "go on with the checkpoints of an interrupted run of the same settings");
   for (const train::Method& method : train::methods()) options->method_settings.add(method.name, method.settings);
   options->method_settings.declare(app, "Method options");
+  add_rank_flags(app);
   add_common(app, options->common, Seeded::yes);
   return [options, &app] {
     options->named_loop = named_flags(app, options->loop);
@@ -120,6 +122,6 @@ Run set_up_train(CLI::App& app) {
 
 }  // namespace
 
-Verb train_verb() { return {"train", "fit the networks of a method to transitions", set_up_train}; }
+Verb train_verb() { return {"train", "fit the networks of a method to transitions", set_up_train, /*on_ranks=*/true}; }
 
 }  // namespace catena::cli

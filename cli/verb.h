@@ -25,6 +25,7 @@ struct Verb {
   std::string_view name;
   std::string_view help;                 // one line, for the list of verbs
   std::function<Run(CLI::App&)> set_up;  // adds the flags; what it returns keeps what they write to alive
+  bool on_ranks = false;                 // works on the ranks of mpirun and srun (ranks.h)
 };
 
 /// All verbs, in the order in which data flows.

@@ -6,6 +6,7 @@ namespace catena::cli {
 Verb tasks_verb();
 Verb settings_verb();
 Verb simulate_verb();
+Verb merge_verb();
 Verb train_verb();
 Verb observe_verb();
 Verb sample_verb();
@@ -24,9 +25,9 @@ Verb bench_verb();
 const Registry<Verb>& verbs() {
   static const Registry<Verb> registry = [] {
     std::vector<Verb> list = {
-        tasks_verb(),     settings_verb(), simulate_verb(), train_verb(),      observe_verb(),   sample_verb(),
-        check_verb(),     correct_verb(),  map_verb(),      log_prob_verb(),   reference_verb(), evaluate_verb(),
-        calibrate_verb(), predict_verb(),  report_verb(),   experiment_verb(), bench_verb(),
+        tasks_verb(),    settings_verb(),  simulate_verb(), merge_verb(),  train_verb(),      observe_verb(),
+        sample_verb(),   check_verb(),     correct_verb(),  map_verb(),    log_prob_verb(),   reference_verb(),
+        evaluate_verb(), calibrate_verb(), predict_verb(),  report_verb(), experiment_verb(), bench_verb(),
     };
     return Registry<Verb>("verb", std::move(list));
   }();

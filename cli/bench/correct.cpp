@@ -24,7 +24,9 @@ void bench_correct(BenchContext& context) {
   train::TrainingData data = bench_data(task.name);
   const nlohmann::json settings{{"density", "gaussian"}, {"decay", 0.5}};
   const model::TrainedModel model = bench_model("fnle", data, correct_training_steps, settings);
-  const Matrix theta(corrected_series, task.prior.size());
+  const std::vector<double> z(task.prior.size(), 0.0);
+  Matrix theta(corrected_series, task.prior.size());
+  for (std::size_t s = 0; s < corrected_series; ++s) task.prior.to_theta(z, theta.row(s));
   Stream stream = Streams(2).stream("series");
   const std::vector<Matrix> all = simulate::simulate_series(task, theta, corrected_transitions, stream);
   sample::CorrectionRequest request{

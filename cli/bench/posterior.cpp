@@ -34,10 +34,8 @@ Matrix bench_series(const std::string& task_name, std::size_t transitions, bool 
   const tasks::Task task = tasks::make_task(task_name);
   Matrix z(1, task.prior.size()), theta = z;
   Stream stream = Streams(2).stream("series");
-  if (draw_theta) {
-    stream.fill_normal(z.values());
-    task.prior.to_theta(z.row(0), theta.row(0));
-  }
+  if (draw_theta) stream.fill_normal(z.values());
+  task.prior.to_theta(z.row(0), theta.row(0));
   return simulate::simulate_series(task, theta, transitions, stream)[0];
 }
 

@@ -1,4 +1,4 @@
-// Transitions per second on one core, for each task: θ from the prior, x from the default proposal, one transition.
+// Transitions per second on one core, for each task: θ from the prior, x from the fixed proposal, one transition.
 
 #include "bench/bench.h"
 #include "catena/simulate/source.h"
@@ -10,8 +10,8 @@ void bench_tasks(BenchContext& context) {
   for (const tasks::TaskEntry& entry : tasks::registry()) {
     const tasks::Task task = entry.make(nlohmann::json::object());
     const Streams streams(1);
-    const simulate::TransitionSource source(task, simulate::make_proposal("bench", task.proposal, {task, streams}),
-                                            streams);
+    const simulate::TransitionSource source(
+        task, simulate::make_proposal("bench", task.fixed_proposal, {task, streams}), streams);
     simulate::TransitionLanes lanes(task, source.lanes());
     std::size_t block = 0;
     const double seconds = context.seconds_per_call([&] {

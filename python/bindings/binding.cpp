@@ -18,11 +18,16 @@ Matrix copy(const Rows& rows) {
   return matrix;
 }
 
-std::vector<simulate::SeriesView> views_of(const std::vector<Rows>& series, const std::vector<Numbers>& times) {
+std::vector<simulate::SeriesView> views_of(const std::vector<Rows>& series, const std::vector<Numbers>& times,
+                                           const std::vector<Rows>& covariates) {
   CATENA_ASSERT(times.empty() || times.size() == series.size());
+  CATENA_ASSERT(covariates.empty() || covariates.size() == series.size());
   std::vector<simulate::SeriesView> views;
   for (std::size_t s = 0; s < series.size(); ++s) {
-    views.push_back({view(series[s]), times.empty() ? std::span<const double>() : span(times[s])});
+    simulate::SeriesView& one = views.emplace_back();
+    one.states = view(series[s]);
+    if (!times.empty()) one.times = span(times[s]);
+    if (!covariates.empty()) one.covariates = view(covariates[s]);
   }
   return views;
 }

@@ -36,8 +36,9 @@ using ConstArray = nb::ndarray<nb::numpy, const double>;
 inline ConstMatrixView view(const Rows& rows) { return {rows.data(), rows.shape(0), rows.shape(1)}; }
 inline std::span<const double> span(const Numbers& numbers) { return {numbers.data(), numbers.shape(0)}; }
 Matrix copy(const Rows& rows);
-/// As many times as series, or none at all. Looks at what it is given.
-std::vector<simulate::SeriesView> views_of(const std::vector<Rows>& series, const std::vector<Numbers>& times);
+/// As many times and covariates as series, or none at all. Looks at what it is given.
+std::vector<simulate::SeriesView> views_of(const std::vector<Rows>& series, const std::vector<Numbers>& times,
+                                           const std::vector<Rows>& covariates);
 
 /// The matrix itself becomes the array's memory.
 Array to_numpy(Matrix&& matrix);
@@ -58,6 +59,7 @@ class CallProgress final : public Progress {
   void start(std::string_view label, std::string_view unit, std::uint64_t total) override {
     inner_->start(label, unit, total);
   }
+  void expect(std::uint64_t units) override { inner_->expect(units); }
   void advance(std::uint64_t units) override;
   void note(std::string_view text) override { inner_->note(text); }
   void finish() override { inner_->finish(); }

@@ -41,10 +41,11 @@ nb::dict draws_dict(sample::PosteriorDraws&& draws) {
 }
 
 nb::dict correct(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
-                 const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
-                 const simulate::Model& simulator, const std::string& correction, std::size_t n, std::uint64_t seed,
-                 int threads, bool show_progress, const std::string& checkpoint, bool resume) {
-  sample::PosteriorRequest posterior = request_of(model, companions, series, times, settings, paths);
+                 const std::vector<Numbers>& times, const std::vector<Rows>& covariates, const std::string& settings,
+                 const std::string& paths, const simulate::Model& simulator, const std::string& correction,
+                 std::size_t n, std::uint64_t seed, int threads, bool show_progress, const std::string& checkpoint,
+                 bool resume) {
+  sample::PosteriorRequest posterior = request_of(model, companions, series, times, covariates, settings, paths);
   posterior.draws = n;
   const auto chosen = from_json<sample::CorrectionSettings>("correct", parse(correction));
   sample::Correction found;
@@ -70,10 +71,11 @@ nb::dict correct(const model::TrainedModel& model, const Models& companions, con
 }
 
 nb::dict check_learned(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
-                       const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
-                       const simulate::Model& simulator, const std::string& correction, std::size_t n,
-                       std::uint64_t seed, int threads, bool show_progress) {
-  sample::PosteriorRequest posterior = request_of(model, companions, series, times, settings, paths);
+                       const std::vector<Numbers>& times, const std::vector<Rows>& covariates,
+                       const std::string& settings, const std::string& paths, const simulate::Model& simulator,
+                       const std::string& correction, std::size_t n, std::uint64_t seed, int threads,
+                       bool show_progress) {
+  sample::PosteriorRequest posterior = request_of(model, companions, series, times, covariates, settings, paths);
   posterior.draws = n;
   const auto chosen = from_json<sample::CorrectionSettings>("check", parse(correction));
   sample::Check found;
@@ -135,10 +137,11 @@ void bind_correct(nb::module_& m) {
     return text(to_json(std::span<const FieldInfo>(describe_fields<sample::CorrectionSettings>())));
   };
   m.def("correction_settings", settings);
-  m.def("correct_posterior", &correct, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a,
-        "simulator"_a, "correction"_a, "n"_a, "seed"_a, "threads"_a, "show_progress"_a, "checkpoint"_a, "resume"_a);
-  m.def("check_posterior", &check_learned, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a,
-        "simulator"_a, "correction"_a, "n"_a, "seed"_a, "threads"_a, "show_progress"_a);
+  m.def("correct_posterior", &correct, "model"_a, "companions"_a, "series"_a, "times"_a, "covariates"_a, "settings"_a,
+        "paths"_a, "simulator"_a, "correction"_a, "n"_a, "seed"_a, "threads"_a, "show_progress"_a, "checkpoint"_a,
+        "resume"_a);
+  m.def("check_posterior", &check_learned, "model"_a, "companions"_a, "series"_a, "times"_a, "covariates"_a,
+        "settings"_a, "paths"_a, "simulator"_a, "correction"_a, "n"_a, "seed"_a, "threads"_a, "show_progress"_a);
 }
 
 }  // namespace catena::python

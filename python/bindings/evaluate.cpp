@@ -28,13 +28,14 @@ std::string evaluate_draws(const Rows& a, const Rows& b, const std::vector<std::
 
 /// `series`, and `times` where the model uses them, are those that row after row of `theta` made.
 nb::dict calibrate(const model::TrainedModel& model, const Rows& theta, const std::vector<Rows>& series,
-                   const std::vector<Numbers>& times, std::size_t draws, const std::string& settings,
-                   std::uint64_t seed, int threads, bool show_progress, const std::string& path,
-                   const std::string& attributes, const std::string& paths) {
+                   const std::vector<Numbers>& times, const std::vector<Rows>& covariates, std::size_t draws,
+                   const std::string& settings, std::uint64_t seed, int threads, bool show_progress,
+                   const std::string& path, const std::string& attributes, const std::string& paths) {
   const auto chosen_paths = from_json<simulate::PathSettings>("calibrate", parse(paths));
   evaluate::KnownSeries known{copy(theta), {}, {}};
   for (const Rows& one : series) known.series.push_back(copy(one));
   for (const Numbers& one : times) known.times.emplace_back(span(one).begin(), span(one).end());
+  for (const Rows& one : covariates) known.covariates.push_back(copy(one));
   const nlohmann::json chosen = parse(settings), record = parse(attributes);
   evaluate::CalibrationResult result;
   nlohmann::json summary;
@@ -63,19 +64,23 @@ nb::dict calibrate(const model::TrainedModel& model, const Rows& theta, const st
 
 /// With rows at these steps of the simulator, the first of which is 0.
 nb::dict known_series(const tasks::Task& task, std::size_t count, const std::vector<std::size_t>& steps,
-                      std::uint64_t seed) {
+                      std::uint64_t seed, const std::vector<Rows>& tables) {
   evaluate::KnownSeries known;
+  std::vector<Matrix> given;
+  for (const Rows& table : tables) given.push_back(copy(table));
   {
     const nb::gil_scoped_release release;
-    known = evaluate::known_series("calibrate", task, count, steps, Streams(seed));
+    known = evaluate::known_series("calibrate", task, count, steps, Streams(seed), given);
   }
-  nb::list series, times;
+  nb::list series, times, covariates;
+  for (Matrix& one : known.covariates) covariates.append(to_numpy(std::move(one)));
   for (Matrix& one : known.series) series.append(to_numpy(std::move(one)));
   for (std::vector<double>& one : known.times) times.append(to_numpy(std::move(one)));
   nb::dict result;
   result["theta"] = to_numpy(std::move(known.theta));
   result["series"] = series;
   result["times"] = times;
+  result["covariates"] = covariates;
   return result;
 }
 
@@ -103,8 +108,8 @@ std::vector<Matrix> matrices(const Cube& cube) {
 
 /// One `series`, which may be missing in parts; `starts` has no rows where it begins in the observed states.
 nb::dict predict(const simulate::Model& model, const Rows& theta, const Rows& series, const Numbers& times,
-                 double step_length, std::size_t horizon, const Rows& starts, std::uint64_t seed, int threads,
-                 bool show_progress) {
+                 const Rows& covariates, double step_length, std::size_t horizon, const Rows& starts, const Rows& ahead,
+                 std::uint64_t seed, int threads, bool show_progress) {
   evaluate::PredictiveSeries found;
   run(show_progress, [&](Progress& progress) {
     simulate::Simulator watched =
@@ -113,9 +118,11 @@ nb::dict predict(const simulate::Model& model, const Rows& theta, const Rows& se
       if (progress.stop_requested()) throw Interrupted();
       model.simulator.step(input, stream, next);
     };
-    const evaluate::PredictionPlan plan{step_length, horizon, starts.shape(0) > 0 ? view(starts) : ConstMatrixView{}};
-    found = evaluate::predict(watched, view(theta), {view(series), span(times)}, plan, Streams(seed).child("predict"),
-                              Parallel(threads), progress);
+    const evaluate::PredictionPlan plan{step_length, horizon, starts.shape(0) > 0 ? view(starts) : ConstMatrixView{},
+                                        view(ahead)};
+    const simulate::SeriesView seen{.states = view(series), .times = span(times), .covariates = view(covariates)};
+    found = evaluate::predict(watched, view(theta), seen, plan, Streams(seed).child("predict"), Parallel(threads),
+                              progress);
   });
   const std::size_t rows = series.shape(0), states = series.shape(1);
   nb::dict result;
@@ -128,16 +135,20 @@ nb::dict predict(const simulate::Model& model, const Rows& theta, const Rows& se
 
 void write_predictive(const std::string& path, const std::vector<std::string>& state_names, const Cube& run_on,
                       const Cube& one_step, const Cube& forecast, const Rows& series, const Numbers& times,
-                      const Numbers& forecast_times, const std::string& calendar, const std::string& record) {
+                      const Rows& covariates, const Numbers& forecast_times, const std::string& calendar,
+                      const std::string& record, const std::vector<std::string>& covariate_names) {
   evaluate::PredictiveSeries found{matrices(run_on),
                                    matrices(one_step),
                                    matrices(forecast),
                                    {span(forecast_times).begin(), span(forecast_times).end()}};
   simulate::SeriesView observed{view(series), span(times), state_names};
   if (!calendar.empty()) observed.calendar = calendar_from("predict", parse(calendar));
+  observed.covariates = view(covariates);
+  observed.covariate_names = covariate_names;
   files::Group file{.name = ""};
   file.groups = evaluate::predictive_groups(found, observed, state_names);
   file.groups.push_back(sample::observed_group({&observed, 1}));
+  if (auto constant = sample::constant_group({&observed, 1})) file.groups.push_back(std::move(*constant));
   const nlohmann::json parsed = parse(record);
   for (const auto& [key, value] : parsed.items()) file.attributes[key] = value;
   const nb::gil_scoped_release release;
@@ -155,13 +166,13 @@ double recorded_step_length(const std::string& record, const Rows& series, const
 
 void bind_evaluate(nb::module_& m) {
   m.def("evaluate", &evaluate_draws, "a"_a, "b"_a, "metrics"_a, "seed"_a, "threads"_a);
-  m.def("calibrate", &calibrate, "model"_a, "theta"_a, "series"_a, "times"_a, "draws"_a, "settings"_a, "seed"_a,
-        "threads"_a, "show_progress"_a, "path"_a, "attributes"_a, "paths"_a);
-  m.def("known_series", &known_series, "task"_a, "count"_a, "steps"_a, "seed"_a);
-  m.def("predict", &predict, "simulator"_a, "theta"_a, "series"_a, "times"_a, "step_length"_a, "horizon"_a, "starts"_a,
-        "seed"_a, "threads"_a, "show_progress"_a);
+  m.def("calibrate", &calibrate, "model"_a, "theta"_a, "series"_a, "times"_a, "covariates"_a, "draws"_a, "settings"_a,
+        "seed"_a, "threads"_a, "show_progress"_a, "path"_a, "attributes"_a, "paths"_a);
+  m.def("known_series", &known_series, "task"_a, "count"_a, "steps"_a, "seed"_a, "covariates"_a);
+  m.def("predict", &predict, "simulator"_a, "theta"_a, "series"_a, "times"_a, "covariates"_a, "step_length"_a,
+        "horizon"_a, "starts"_a, "ahead"_a, "seed"_a, "threads"_a, "show_progress"_a);
   m.def("write_predictive", &write_predictive, "path"_a, "state_names"_a, "run"_a, "one_step"_a, "forecast"_a,
-        "series"_a, "times"_a, "forecast_times"_a, "calendar"_a, "record"_a);
+        "series"_a, "times"_a, "covariates"_a, "forecast_times"_a, "calendar"_a, "record"_a, "covariate_names"_a);
   m.def("step_length", &recorded_step_length, "record"_a, "series"_a, "times"_a);
   m.def("metrics", [] {
     nlohmann::json list = nlohmann::json::array();

@@ -14,6 +14,7 @@ using Models = std::vector<const model::TrainedModel*>;
 /// Looks at what it is given: one series or more.
 sample::PosteriorRequest request_of(const model::TrainedModel& model, const Models& companions,
                                     const std::vector<Rows>& series, const std::vector<Numbers>& times,
-                                    const std::string& settings, const std::string& paths);
+                                    const std::vector<Rows>& covariates, const std::string& settings,
+                                    const std::string& paths);
 
 }  // namespace catena::python

@@ -34,8 +34,9 @@ class PythonStep {
       if (values == nullptr) return nb::none();
       return nb::cast(to_numpy(std::vector<double>(values, values + next.lanes)));
     };
-    const nb::object result =
-        callable_(rows_of(input.theta), rows_of(input.state), per_lane(input.time), per_lane(input.step), seed);
+    const nb::object covariates = input.covariates.features > 0 ? nb::cast(rows_of(input.covariates)) : nb::none();
+    const nb::object result = callable_(rows_of(input.theta), rows_of(input.state), per_lane(input.time),
+                                        per_lane(input.step), covariates, seed);
     copy_to(nb::cast<Rows>(result), next);
   }
 
@@ -76,6 +77,7 @@ simulate::Model python_model(const std::string& name, const prior::Prior& prior,
                                              declared.at("uses_time").get<bool>());
   model.simulator.uses_step = declared.at("uses_step").get<bool>();
   model.simulator.order = declared.at("order").get<std::size_t>();
+  model.simulator.covariate_names = declared.at("covariates").get<std::vector<std::string>>();
   if (initial_state.is_none()) {
     simulate::complete_parameters(model);
     return model;

@@ -12,10 +12,10 @@
 
 namespace catena::python {
 
-/// step(theta [N, d], x [N, mn], t [N] or None, dt [N] or None, seed) → x_next [N, n]; of a chain of order m, x has the
-/// latest state first. initial_state: None, or draw(count, seed) → x [count, mn], or, if it depends on θ,
-/// draw(theta [N, d], seed) → x [N, mn].
-/// `declared`: uses_time, uses_step, initial_depends_on_theta (true or false), order (m).
+/// step(theta [N, d], x [N, mn], t [N] or None, dt [N] or None, u [N, k] or None, seed) → x_next [N, n]; of a chain of
+/// order m, x has the latest state first. initial_state: None, or draw(count, seed) → x [count, mn], or, if it depends
+/// on θ, draw(theta [N, d], seed) → x [N, mn]. `declared`: uses_time, uses_step, initial_depends_on_theta (true or
+/// false), order (m), covariates (their names).
 simulate::Model python_model(const std::string& name, const prior::Prior& prior, std::vector<std::string> state_names,
                              nb::handle step, nb::handle initial_state, const nlohmann::json& declared);
 

@@ -17,10 +17,11 @@ namespace catena::python {
 
 sample::PosteriorRequest request_of(const model::TrainedModel& model, const Models& companions,
                                     const std::vector<Rows>& series, const std::vector<Numbers>& times,
-                                    const std::string& settings, const std::string& paths) {
+                                    const std::vector<Rows>& covariates, const std::string& settings,
+                                    const std::string& paths) {
   CATENA_ASSERT(!series.empty());
   return {.model = model,
-          .series = views_of(series, times),
+          .series = views_of(series, times, covariates),
           .settings = parse(settings),
           .companions = companions,
           .paths = from_json<simulate::PathSettings>("sample", parse(paths))};
@@ -39,9 +40,10 @@ Array health_rows(const std::vector<sample::ChainHealth>& health) {
 }
 
 nb::dict draw(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
-              const std::vector<Numbers>& times, const std::string& settings, const std::string& paths, std::size_t n,
-              std::uint64_t seed, int threads, bool show_progress, const std::string& state) {
-  sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
+              const std::vector<Numbers>& times, const std::vector<Rows>& covariates, const std::string& settings,
+              const std::string& paths, std::size_t n, std::uint64_t seed, int threads, bool show_progress,
+              const std::string& state) {
+  sample::PosteriorRequest request = request_of(model, companions, series, times, covariates, settings, paths);
   request.draws = n;
   request.state = state;
   sample::PosteriorDraws draws;
@@ -65,9 +67,9 @@ nb::dict draw(const model::TrainedModel& model, const Models& companions, const 
 
 /// [transitions] of every θ.
 Array log_likelihood(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
-                     const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
-                     const Rows& theta, int threads) {
-  const sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
+                     const std::vector<Numbers>& times, const std::vector<Rows>& covariates,
+                     const std::string& settings, const std::string& paths, const Rows& theta, int threads) {
+  const sample::PosteriorRequest request = request_of(model, companions, series, times, covariates, settings, paths);
   Matrix result;
   run(false, [&](Progress&) { result = sample::transition_log_likelihood(request, view(theta), Parallel(threads)); });
   return to_numpy(std::move(result));
@@ -109,18 +111,18 @@ Array dates_of(const std::string& calendar, const Numbers& numbers) {
 }
 
 Array log_prob(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
-               const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
-               const Rows& theta, int threads) {
-  const sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
+               const std::vector<Numbers>& times, const std::vector<Rows>& covariates, const std::string& settings,
+               const std::string& paths, const Rows& theta, int threads) {
+  const sample::PosteriorRequest request = request_of(model, companions, series, times, covariates, settings, paths);
   std::vector<double> result;
   run(false, [&](Progress&) { result = sample::posterior_log_prob(request, view(theta), Parallel(threads)); });
   return to_numpy(std::move(result));
 }
 
 nb::dict map(const model::TrainedModel& model, const Models& companions, const std::vector<Rows>& series,
-             const std::vector<Numbers>& times, const std::string& settings, const std::string& paths,
-             std::uint64_t seed, int threads, bool show_progress) {
-  const sample::PosteriorRequest request = request_of(model, companions, series, times, settings, paths);
+             const std::vector<Numbers>& times, const std::vector<Rows>& covariates, const std::string& settings,
+             const std::string& paths, std::uint64_t seed, int threads, bool show_progress) {
+  const sample::PosteriorRequest request = request_of(model, companions, series, times, covariates, settings, paths);
   sample::MapEstimate found;
   run(show_progress,
       [&](Progress& progress) { found = sample::posterior_map(request, Streams(seed), Parallel(threads), progress); });
@@ -135,9 +137,9 @@ nb::dict map(const model::TrainedModel& model, const Models& companions, const s
 
 void write_draws(const std::string& path, const std::vector<std::string>& parameters, const Rows& theta,
                  std::size_t chains, const std::vector<std::string>& states, const std::vector<Rows>& series,
-                 const std::vector<Numbers>& times, const Rows& learned, const std::string& record, const Rows& health,
-                 const Rows& log_likelihood, const Numbers& log_density, const Rows& prior,
-                 const std::string& calendar) {
+                 const std::vector<Numbers>& times, const std::vector<Rows>& covariates, const Rows& learned,
+                 const std::string& record, const Rows& health, const Rows& log_likelihood, const Numbers& log_density,
+                 const Rows& prior, const std::string& calendar, const std::vector<std::string>& covariate_names) {
   sample::Draws draws{parameters, copy(theta), chains};
   draws.learned = copy(learned);
   draws.log_likelihood = copy(log_likelihood);
@@ -149,6 +151,8 @@ void write_draws(const std::string& path, const std::vector<std::string>& parame
   for (std::size_t s = 0; s < series.size(); ++s) {
     draws.series.push_back({states, copy(series[s]), {span(times[s]).begin(), span(times[s]).end()}});
     if (!calendar.empty()) draws.series.back().calendar = calendar_from("write_draws", parse(calendar));
+    draws.series.back().covariates = copy(covariates[s]);
+    draws.series.back().covariate_names = covariate_names;
   }
   const nlohmann::json parsed = parse(record);  // items() refers to it
   for (const auto& [key, value] : parsed.items()) draws.record[key] = value;
@@ -162,9 +166,13 @@ nb::dict read_draws(const std::string& path) {
     const nb::gil_scoped_release release;
     draws = sample::read_draws(path);
   }
-  nb::list series, times, states;
+  nb::list series, times, states, covariates;
   std::string calendar;
+  std::vector<std::string> covariate_names;
   for (files::Series& one : draws.series) {
+    covariate_names = one.covariate_names;
+    if (covariate_names.empty()) one.covariates = Matrix(one.values.rows(), 0);
+    covariates.append(to_numpy(std::move(one.covariates)));
     if (one.calendar) calendar = text(to_json(*one.calendar));
     states.append(one.names);
     times.append(to_numpy(std::move(one.times)));
@@ -182,6 +190,8 @@ nb::dict read_draws(const std::string& path) {
   result["learned"] = draws.learned.rows() > 0 ? nb::cast(to_numpy(std::move(draws.learned))) : nb::none();
   result["series"] = series;
   result["times"] = times;
+  result["covariates"] = covariates;
+  result["covariate_names"] = covariate_names;
   result["states"] = states;
   result["record"] = text(draws.record);
   return result;
@@ -190,17 +200,18 @@ nb::dict read_draws(const std::string& path) {
 }  // namespace
 
 void bind_sample(nb::module_& m) {
-  m.def("draw_posterior", &draw, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a, "n"_a,
-        "seed"_a, "threads"_a, "show_progress"_a, "state"_a);
-  m.def("log_prob", &log_prob, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a, "theta"_a,
-        "threads"_a);
-  m.def("map", &map, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a, "seed"_a, "threads"_a,
-        "show_progress"_a);
+  m.def("draw_posterior", &draw, "model"_a, "companions"_a, "series"_a, "times"_a, "covariates"_a, "settings"_a,
+        "paths"_a, "n"_a, "seed"_a, "threads"_a, "show_progress"_a, "state"_a);
+  m.def("log_prob", &log_prob, "model"_a, "companions"_a, "series"_a, "times"_a, "covariates"_a, "settings"_a,
+        "paths"_a, "theta"_a, "threads"_a);
+  m.def("map", &map, "model"_a, "companions"_a, "series"_a, "times"_a, "covariates"_a, "settings"_a, "paths"_a,
+        "seed"_a, "threads"_a, "show_progress"_a);
   m.def("can_stream", &compose::has_sums, "model"_a);
   m.def("write_draws", &write_draws, "path"_a, "parameters"_a, "theta"_a, "chains"_a, "states"_a, "series"_a, "times"_a,
-        "learned"_a, "record"_a, "health"_a, "log_likelihood"_a, "log_density"_a, "prior"_a, "calendar"_a);
-  m.def("log_likelihood", &log_likelihood, "model"_a, "companions"_a, "series"_a, "times"_a, "settings"_a, "paths"_a,
-        "theta"_a, "threads"_a);
+        "covariates"_a, "learned"_a, "record"_a, "health"_a, "log_likelihood"_a, "log_density"_a, "prior"_a,
+        "calendar"_a, "covariate_names"_a);
+  m.def("log_likelihood", &log_likelihood, "model"_a, "companions"_a, "series"_a, "times"_a, "covariates"_a,
+        "settings"_a, "paths"_a, "theta"_a, "threads"_a);
   m.def("chain_health", &chain_health, "theta"_a, "chains"_a);
   m.def("number_dates", &number_dates, "function"_a, "dates"_a, "paths"_a, "unit_matters"_a);
   m.def("dates_of", &dates_of, "calendar"_a, "numbers"_a);

@@ -74,15 +74,18 @@ constexpr auto to_theta = [](const Prior& p, std::span<const double> z, std::spa
 constexpr auto to_z = [](const Prior& p, std::span<const double> theta, std::span<double> z) { p.to_z(theta, z); };
 
 TransitionSet make_set(const Prior& prior, const Rows& theta, const Rows& x, const Rows& x_next, const Rows& time,
-                       const Rows& step, std::vector<std::string> state_names, const std::string& provenance) {
+                       const Rows& step, const Rows& u, std::vector<std::string> state_names,
+                       std::vector<std::string> covariate_names, const std::string& provenance) {
   TransitionSet set;
   set.theta = copy(theta);
   set.x = copy(x);
   set.x_next = copy(x_next);
   set.time = copy(time);
   set.step = copy(step);
+  set.u = copy(u);
   set.prior = prior;
   set.state_names = std::move(state_names);
+  set.covariate_names = std::move(covariate_names);
   set.provenance = parse(provenance);
   const nb::gil_scoped_release release;
   set.z = Matrix(set.theta.rows(), set.theta.cols());
@@ -90,9 +93,9 @@ TransitionSet make_set(const Prior& prior, const Rows& theta, const Rows& x, con
   return set;
 }
 
-/// What Python asks for, as JSON: everything of the plan but its series and callables.
+/// What Python asks for, as JSON: everything of the plan but its series, tables of covariates and callables.
 simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Rows>& target,
-                                 const std::vector<Numbers>& target_times) {
+                                 const std::vector<Numbers>& target_times, const std::vector<Rows>& covariates) {
   const nlohmann::json json = parse(given);
   simulate::SimulationPlan plan;
   plan.proposal = json.at("proposal");
@@ -103,7 +106,8 @@ simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Row
   plan.lanes = json.at("lanes").get<std::size_t>();
   plan.chunk_rows = json.at("chunk_rows").get<std::size_t>();
   plan.records = simulate::record_plan("simulate", json.at("records"));
-  plan.target = views_of(target, target_times);
+  plan.target = views_of(target, target_times, {});
+  for (const Rows& table : covariates) plan.covariates.push_back(view(table));
   return plan;
 }
 
@@ -120,7 +124,13 @@ std::pair<std::optional<TransitionSet>, std::string> simulate_model(const simula
       set = simulate::simulate(model, plan, Parallel(threads), progress);
       provenance = set->provenance;
     } else {
-      provenance = simulate::simulate_to_file(path, model, plan, Parallel(threads), progress, resume).provenance;
+      const simulate::SimulationInfo info =
+          simulate::simulate_to_file(path, model, plan, Parallel(threads), progress, resume);
+      provenance = info.provenance;
+      if (info.failed_blocks > 0) {
+        provenance["failed_blocks"] = info.failed_blocks;
+        provenance["first_failure"] = info.first_failure;
+      }
     }
   };
   if (inline_calls) {
@@ -175,21 +185,24 @@ void bind_simulate(nb::module_& m) {
       .def_prop_ro("x_next", member(&TransitionSet::x_next))
       .def_prop_ro("time", member(&TransitionSet::time))
       .def_prop_ro("step", member(&TransitionSet::step))
+      .def_prop_ro("u", member(&TransitionSet::u))
       .def_ro("prior", &TransitionSet::prior)
       .def_ro("state_names", &TransitionSet::state_names)
+      .def_ro("covariate_names", &TransitionSet::covariate_names)
       .def_prop_ro("provenance", [](const TransitionSet& set) { return text(set.provenance); })
       .def("__len__", &TransitionSet::size)
       .def("write", [](const TransitionSet& set, const std::string& path) {
         const nb::gil_scoped_release release;
         simulate::write_transitions(path, set);
       });
-  m.def("make_transitions", &make_set, "prior"_a, "theta"_a, "x"_a, "x_next"_a, "time"_a, "step"_a, "state_names"_a,
-        "provenance"_a);
+  m.def("make_transitions", &make_set, "prior"_a, "theta"_a, "x"_a, "x_next"_a, "time"_a, "step"_a, "u"_a,
+        "state_names"_a, "covariate_names"_a, "provenance"_a);
   using simulate::TransitionFile;
   nb::class_<TransitionFile>(m, "TransitionFile")
       .def("__init__", [](TransitionFile* file, const std::string& path) { new (file) TransitionFile(path); })
       .def_prop_ro("prior", &TransitionFile::prior)
       .def_prop_ro("state_names", &TransitionFile::state_names)
+      .def_prop_ro("covariate_names", &TransitionFile::covariate_names)
       .def_prop_ro("provenance", [](const TransitionFile& file) { return text(file.provenance()); })
       .def("__len__", &TransitionFile::size)
       .def("read", [](const TransitionFile& file) {
@@ -200,28 +213,29 @@ void bind_simulate(nb::module_& m) {
   m.def(
       "simulate_task",
       [](const tasks::Task& task, const std::optional<Prior>& prior, const std::string& plan,
-         const std::vector<Rows>& target, const std::vector<Numbers>& target_times, const std::string& path,
-         bool resume, int threads, bool show_progress) {
+         const std::vector<Rows>& target, const std::vector<Numbers>& target_times, const std::vector<Rows>& covariates,
+         const std::string& path, bool resume, int threads, bool show_progress) {
         simulate::Model model = task;
         if (prior) model.prior = *prior;
-        return simulate_model(model, plan_of(plan, target, target_times), path, resume, threads, show_progress, false);
+        return simulate_model(model, plan_of(plan, target, target_times, covariates), path, resume, threads,
+                              show_progress, false);
       },
-      "task"_a, "prior"_a.none(), "plan"_a, "target"_a, "target_times"_a, "path"_a, "resume"_a, "threads"_a,
-      "show_progress"_a);
+      "task"_a, "prior"_a.none(), "plan"_a, "target"_a, "target_times"_a, "covariates"_a, "path"_a, "resume"_a,
+      "threads"_a, "show_progress"_a);
   m.def(
       "simulate_python",
       [](const std::string& name, const Prior& prior, std::vector<std::string> state_names, nb::handle step,
          nb::handle initial_state, nb::handle proposal, const std::string& proposal_record, const std::string& declared,
          const std::string& plan, const std::vector<Rows>& target, const std::vector<Numbers>& target_times,
-         const std::string& path, bool resume, int threads, bool show_progress) {
-        simulate::SimulationPlan all = plan_of(plan, target, target_times);
+         const std::vector<Rows>& covariates, const std::string& path, bool resume, int threads, bool show_progress) {
+        simulate::SimulationPlan all = plan_of(plan, target, target_times, covariates);
         if (!proposal.is_none()) all.own_proposal = python_proposal(proposal, parse(proposal_record));
         return simulate_model(python_model(name, prior, std::move(state_names), step, initial_state, parse(declared)),
                               all, path, resume, threads, show_progress, threads == 1);
       },
       "name"_a, "prior"_a, "state_names"_a, "step"_a, "initial_state"_a.none(), "proposal"_a.none(),
-      "proposal_record"_a, "declared"_a, "plan"_a, "target"_a, "target_times"_a, "path"_a, "resume"_a, "threads"_a,
-      "show_progress"_a);
+      "proposal_record"_a, "declared"_a, "plan"_a, "target"_a, "target_times"_a, "covariates"_a, "path"_a, "resume"_a,
+      "threads"_a, "show_progress"_a);
 }
 
 }  // namespace catena::python

@@ -68,6 +68,7 @@ nlohmann::json describe(const TrainedModel& model) {
           {"training", model.training},
           {"seed", model.seed},
           {"state_names", model.state_names},
+          {"covariate_names", model.covariate_names},
           {"uses_time", model.features.uses_time()},
           {"uses_step", model.features.uses_step()},
           {"order", model.features.shape().order},
@@ -90,7 +91,8 @@ void bind_train(nb::module_& m) {
                           {"order", shape.order},
                           {"block", shape.block},
                           {"time", shape.time},
-                          {"step", shape.step}});
+                          {"step", shape.step},
+                          {"covariates", shape.covariates}});
            })
       .def("describe", [](const TrainedModel& model) { return text(describe(model)); })
       .def("write",

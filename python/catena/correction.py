@@ -124,6 +124,7 @@ class CorrectedPosterior:
             parameters=self._posterior.prior.names,
             series=list(self._panel),
             state_names=self._posterior.state_names,
+            covariate_names=self._posterior.covariate_names,
             chains=part["chains"],
             record=json.loads(record),
             calendar=self._panel.calendar,
@@ -181,9 +182,10 @@ class CorrectedPosterior:
         return found["theta"]
 
     def _series(self) -> dict[str, Any]:
-        """The panel as x= and times= of a posterior."""
-        rows, times = zip(*self._panel, strict=True)
-        return {"x": list(rows), "times": list(times) if any(len(each) > 0 for each in times) else None}
+        """The panel as x=, times= and covariates= of a posterior."""
+        rows, times, inputs = (list(part) for part in zip(*self._panel, strict=True))
+        known = {"times": times if any(len(each) > 0 for each in times) else None}
+        return {"x": rows, **known, "covariates": inputs if self._posterior.covariate_names else None}
 
     def to_arviz(self) -> arviz.InferenceData:
         """The draws as ArviZ's InferenceData."""
@@ -210,6 +212,7 @@ class CorrectedPosterior:
         n: int = 200,
         *,
         horizon: int = 0,
+        covariates: Any = None,
         series: int = 0,
         seed: int | None = 0,
         batch_size: int = 1024,
@@ -220,8 +223,8 @@ class CorrectedPosterior:
     ) -> Predictive:
         """Series that the simulator makes of n of the draws, as Posterior.predict has them."""
         found = predict_posterior(
-            self._posterior, self.draws, simulator, n, horizon, series, seed, batch_size, executor, workers, threads,
-            show_progress_bars,
+            self._posterior, self.draws, simulator, n, horizon, covariates, series, seed, batch_size, executor, workers,
+            threads, show_progress_bars,
         )  # fmt: skip
         if series == 0:  # the one that figures show
             self.draws = replace(self.draws, predictive=found)
@@ -256,22 +259,34 @@ class _Pieces(_Caller):
         self.lock = threading.Lock()
 
     def __call__(
-        self, theta: np.ndarray, x: np.ndarray, t: np.ndarray | None, dt: np.ndarray | None, seed: int
+        self,
+        theta: np.ndarray,
+        x: np.ndarray,
+        t: np.ndarray | None,
+        dt: np.ndarray | None,
+        u: np.ndarray | None,
+        seed: int,
     ) -> np.ndarray:
         if self.executor is not None:
-            return self._in_pieces(theta, x, t, dt, seed)
+            return self._in_pieces(theta, x, t, dt, u, seed)
         with self.lock:
-            return self._in_pieces(theta, x, t, dt, seed)
+            return self._in_pieces(theta, x, t, dt, u, seed)
 
     def _in_pieces(
-        self, theta: np.ndarray, x: np.ndarray, t: np.ndarray | None, dt: np.ndarray | None, seed: int
+        self,
+        theta: np.ndarray,
+        x: np.ndarray,
+        t: np.ndarray | None,
+        dt: np.ndarray | None,
+        u: np.ndarray | None,
+        seed: int,
     ) -> np.ndarray:
         if len(x) <= self.rows:
-            return super().__call__(theta, x, t, dt, seed)
+            return super().__call__(theta, x, t, dt, u, seed)
         pieces = []
         for begin in range(0, len(x), self.rows):
             part = slice(begin, begin + self.rows)
-            lanes = [None if each is None else each[part] for each in (theta, x, t, dt)]
+            lanes = [None if each is None else each[part] for each in (theta, x, t, dt, u)]
             pieces.append(super().__call__(*lanes, _core.child_seed(seed, "piece", begin)))
         return np.concatenate(pieces)
 
@@ -297,8 +312,9 @@ def simulator_of(
         name = Step(simulator).name
         raise TypeError(f"{function}: {name} has an argument t, but the estimator was trained without time")
     return made_simulator(
-        function, simulator, posterior.prior, posterior.state_names, about["order"], initial_state, executor, batch_size
-    )
+        function, simulator, posterior.prior, posterior.state_names, about["order"], initial_state, executor, batch_size,
+        posterior.covariate_names,
+    )  # fmt: skip
 
 
 def made_simulator(
@@ -310,8 +326,9 @@ def made_simulator(
     initial_state: Any,
     executor: Any,
     batch_size: int,
+    covariates: list[str],
 ) -> _core.Simulator:
-    """A task, or the user's function, as C++ calls it."""
+    """A task, or the user's function, as C++ calls it; covariates: the names of those that there are."""
     if not 1 <= batch_size <= _LARGEST_BATCH:
         raise ValueError(f"{function}: batch_size is {batch_size!r}, but must be between 1 and {_LARGEST_BATCH}")
     if isinstance(simulator, Task):
@@ -320,6 +337,9 @@ def made_simulator(
         return simulator._core
     step = Step(simulator)
     step.check_order(order)
+    if step.uses_covariates != bool(covariates):
+        there, what = ("an", "there are no covariates") if step.uses_covariates else ("no", "there are covariates")
+        raise TypeError(f"{function}: {step.name} has {there} argument u, but {what}: {', '.join(covariates) or 'none'}")
     start, states = initial_states(initial_state, len(names), order, prior)
     if start is not None and states != len(names):
         raise ValueError(f"{function}: initial_state has {states} states, but must have {len(names)}")
@@ -328,6 +348,7 @@ def made_simulator(
         "uses_step": "dt" in step.extra,
         "order": order,
         "initial_depends_on_theta": initial_depends_on_theta(initial_state),
+        "covariates": covariates,
     }
     caller = _Pieces(f"catena.{function}", step, executor, order, int(batch_size))
     return _core.python_simulator(step.name, prior._core, names, caller, start, to_json(declared))
@@ -368,12 +389,12 @@ def run(
     chosen = posterior._chosen(others)
     correction = to_json({**json.loads(own.json_of(mine)), "budget": int(budget)})
     whole = as_seed(seed, function)
-    series, times = zip(*panel, strict=True)
+    parts = zip(*panel, strict=True)
     pool, batches, shut_down = _executor_of(executor, workers)
     try:
         made = simulator_of(function, posterior, simulator, initial_state, pool, batch_size)
         found = work(
-            posterior._model, posterior._companions, series, times, *chosen, made, correction, int(n), whole,
+            posterior._model, posterior._companions, *parts, *chosen, made, correction, int(n), whole,
             threads if pool is None else max(threads, batches), show_progress_bars,
         )  # fmt: skip
     finally:

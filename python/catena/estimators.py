@@ -74,11 +74,12 @@ class Estimator:
         x_next: ArrayLike | None = None,
         time: ArrayLike | None = None,
         *,
+        u: ArrayLike | None = None,
         state_names: Sequence[str] | None = None,
         max_invalid: float = 0.1,
     ) -> Estimator:
         """Adds training data: Transitions, the path of a netCDF file, an xarray Dataset with theta, x and x_next, or the
-        three as arrays or DataFrames. Returns the estimator.
+        three as arrays or DataFrames, with the covariates u of each if there are any. Returns the estimator.
 
         >>> import catena, numpy as np
         >>> rng = np.random.default_rng(0)
@@ -96,6 +97,8 @@ class Estimator:
                     raise ValueError("append_simulations: the Dataset has steps, but must have none: give its file instead")
                 theta, x, x_next = dataset["theta"], dataset["x"], dataset["x_next"]
                 time = dataset["time"] if time is None and "time" in dataset else time
+                if u is None and "u" in dataset:
+                    u = dataset["u"].to_pandas() if "covariate" in dataset.coords else dataset["u"]
                 if state_names is None and "state" in getattr(dataset, "coords", ()):
                     state_names = [str(name) for name in dataset["state"].values]
             if x is None or x_next is None:
@@ -103,7 +106,7 @@ class Estimator:
             if self.prior is None:
                 raise TypeError(f"append_simulations: the prior of theta is missing: make {type(self).__name__}(prior)")
             theta = Transitions.from_arrays(
-                self.prior, theta, x, x_next, time, state_names=state_names, max_invalid=max_invalid
+                self.prior, theta, x, x_next, time, u=u, state_names=state_names, max_invalid=max_invalid
             )
         elif x is not None:
             raise TypeError("append_simulations: x is given beside Transitions, but must come with theta as an array")
@@ -114,6 +117,9 @@ class Estimator:
         if self._data and theta.state_names != self._data[0].state_names:
             wanted = ", ".join(self._data[0].state_names)
             raise ValueError(f"append_simulations: the states are {', '.join(theta.state_names)}, but must be {wanted}")
+        if self._data and theta.covariate_names != self._data[0].covariate_names:
+            has, wanted = (", ".join(each.covariate_names) or "none" for each in (theta, self._data[0]))
+            raise ValueError(f"append_simulations: the covariates are {has}, but must be {wanted}")
         if self._data and _record_shape(theta) != _record_shape(self._data[0]):
             raise ValueError("append_simulations: the records have another shape (gaps, block, initial) than those before")
         self._data.append(theta)
@@ -148,7 +154,7 @@ class Estimator:
         >>> import catena
         >>> data = catena.tasks.get("gaussian_rw").simulate(budget=500)
         >>> FNLE().append_simulations(data).train(steps=50, show_progress_bars=False)
-        FNLE(500 transitions, trained; parameters theta_1)
+        FNLE(450 transitions, trained; parameters theta_1)
         """
         loop = Settings("train", _core.loop_settings()).json_of(settings)
         transitions, file = self._all_data()
@@ -186,11 +192,20 @@ class Estimator:
         return json.loads(self._trained.describe())
 
     def _transition_values(
-        self, function: str, theta: ArrayLike, x: ArrayLike, x_next: ArrayLike, t: Any, dt: Any, grad: bool, threads: int
+        self,
+        function: str,
+        theta: ArrayLike,
+        x: ArrayLike,
+        x_next: ArrayLike,
+        t: Any,
+        dt: Any,
+        u: Any,
+        grad: bool,
+        threads: int,
     ) -> Any:
-        rows = _LearnedRows(self, function, theta, x, x_next, t, dt)
+        rows = _LearnedRows(self, function, theta, x, x_next, t, dt, u)
         values, gradients = _core.transition_values(
-            function, self._trained, rows.theta, rows.x, rows.x_next, rows.t, rows.dt, grad, threads
+            function, self._trained, rows.theta, rows.x, rows.x_next, rows.t, rows.dt, rows.u, grad, threads
         )
         return (values, gradients) if grad else values
 
@@ -244,7 +259,15 @@ class _LearnedRows:
     """θ and transitions in rows of one length: one θ for all transitions, and one transition for all θ, are repeated."""
 
     def __init__(
-        self, estimator: Estimator, function: str, theta: ArrayLike, x: ArrayLike, x_next: ArrayLike | None, t: Any, dt: Any
+        self,
+        estimator: Estimator,
+        function: str,
+        theta: ArrayLike,
+        x: ArrayLike,
+        x_next: ArrayLike | None,
+        t: Any,
+        dt: Any,
+        u: Any,
     ) -> None:
         shape = json.loads(estimator._trained.record_shape())
         names = Prior(estimator._trained.prior).names
@@ -260,6 +283,12 @@ class _LearnedRows:
                 raise TypeError(f"{function}: {name} is {'missing' if wanted else 'there'}, but {needs} such a time")
             if wanted:
                 given[name] = as_rows(np.atleast_1d(value), function, name, 1)
+        inputs = shape["block"] * shape["covariates"]
+        if (inputs > 0) != (u is not None):
+            needs = "must be given, for the transitions take it" if inputs else "must be left out: the transitions take none"
+            raise TypeError(f"{function}: u is {'missing' if inputs else 'there'}, but {needs}")
+        if inputs:
+            given["u"] = as_rows(u, function, "u", inputs)
         count = max(len(rows) for rows in given.values())
         for name, rows in given.items():
             if len(rows) not in (1, count):
@@ -268,6 +297,7 @@ class _LearnedRows:
         none = np.empty(0)
         self.theta, self.x, self.x_next = given["theta"], given["x"], given.get("x_next")
         self.t, self.dt = given["t"].ravel() if "t" in given else none, given["dt"].ravel() if "dt" in given else none
+        self.u = given.get("u", np.empty((count, 0)))
 
 
 def _record_shape(data: Transitions) -> list[int]:
@@ -285,18 +315,19 @@ class _Density(Estimator):
         *,
         t: ArrayLike | None = None,
         dt: ArrayLike | None = None,
+        u: ArrayLike | None = None,
         grad: bool = False,
         threads: int = 0,
     ) -> Any:
         """log q(x_next | x, θ), [N]: the learned density of the next state, normalised, in the simulator's units; with
-        grad=True also its gradient in θ, [N, d]. One θ may go with many transitions, and the other way round. t and dt
+        grad=True also its gradient in θ, [N, d]. One θ may go with many transitions, and the other way round. t, dt and u
         are needed where the simulator takes them. Whole numbers and point masses have probabilities in place of densities.
 
         >>> values, slopes = estimator.log_density([[0.0], [0.5]], [1.0], [1.2], grad=True)
         >>> values.shape, slopes.shape
         ((2,), (2, 1))
         """
-        return self._transition_values("log_density", theta, x, x_next, t, dt, grad, threads)
+        return self._transition_values("log_density", theta, x, x_next, t, dt, u, grad, threads)
 
 
 class FNLE(_Density):
@@ -309,15 +340,21 @@ class FNLE(_Density):
     method = "fnle"
 
     def simulate(
-        self, theta: ArrayLike, x: ArrayLike, *, t: ArrayLike | None = None, seed: int | None = 0
+        self,
+        theta: ArrayLike,
+        x: ArrayLike,
+        *,
+        t: ArrayLike | None = None,
+        u: ArrayLike | None = None,
+        seed: int | None = 0,
     ) -> np.ndarray:
         """x_next ~ q(x_next | x, θ), [N, n]: draws from the learned density, as the simulator's step would make them.
 
         >>> estimator.simulate([[0.0], [0.5]], [1.0]).shape
         (2, 1)
         """
-        rows = _LearnedRows(self, "simulate", theta, x, None, t, None)
-        return _core.draw_transitions(self._trained, rows.theta, rows.x, rows.t, as_seed(seed, "simulate"))
+        rows = _LearnedRows(self, "simulate", theta, x, None, t, None, u)
+        return _core.draw_transitions(self._trained, rows.theta, rows.x, rows.t, rows.u, as_seed(seed, "simulate"))
 
 
 class FNSE(Estimator):
@@ -349,6 +386,7 @@ class FNRE(Estimator):
         *,
         t: ArrayLike | None = None,
         dt: ArrayLike | None = None,
+        u: ArrayLike | None = None,
         grad: bool = False,
         threads: int = 0,
     ) -> Any:
@@ -359,7 +397,7 @@ class FNRE(Estimator):
         Traceback (most recent call last):
         ValueError: FNRE is not trained: call train() first
         """
-        return self._transition_values("log_ratio", theta, x, x_next, t, dt, grad, threads)
+        return self._transition_values("log_ratio", theta, x, x_next, t, dt, u, grad, threads)
 
 
 class FNBE(_Density):

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import ArrayLike, as_rows, as_seed, to_json
+from ._covariates import as_table
 from ._settings import entries
 from .figures import Figures
 from .posteriors import Posterior
@@ -96,6 +97,7 @@ def calibrate(
     *,
     transitions: int = 10,
     times: ArrayLike | None = None,
+    covariates: Any = None,
     series: int = 200,
     draws: int = 100,
     initial_state: Any = None,
@@ -109,7 +111,8 @@ def calibrate(
 
     simulator: one of catena.tasks, or the step function of catena.simulate with its initial_state. times: of the rows of
     every series, numbers or dates, in place of `transitions`: those of an observed series, so that the simulated ones
-    have its gaps; one step of the simulator is step_length= of them, and dates count in time_unit=. With path= the
+    have its gaps; one step of the simulator is step_length= of them, and dates count in time_unit=. covariates: a table
+    of what the step takes as u, a row for each step in time order (default: the task's own). With path= the
     ranks go to a netCDF file for `catena report`. Keywords are settings of the sampler.
 
     >>> import catena
@@ -125,18 +128,25 @@ def calibrate(
     chosen, _ = posterior._chosen(settings)
     at = np.arange(transitions + 1, dtype=float) if times is None else _steps(posterior, times, settings)
     transitions = len(at) - 1
+    table = None
+    if covariates is not None or (posterior.covariate_names and not isinstance(simulator, Task)):
+        if covariates is None:
+            wanted = ", ".join(posterior.covariate_names)
+            raise TypeError(f"calibrate: covariates is missing, but must be a table of {wanted}, a row for each step")
+        table = as_table(covariates, "calibrate", posterior.covariate_names)[0]
     if isinstance(simulator, Task):
         whole = np.round(at)
         if not np.allclose(at, whole, atol=1e-3):
             raise ValueError("calibrate: times are no whole numbers of the task's steps apart, but must be (step_length)")
-        known = _core.known_series(simulator._core, series, whole.astype(int).tolist(), root)
-        theta, all_series, all_times = known["theta"], known["series"], known["times"]
+        tables = [] if table is None else [table]
+        known = _core.known_series(simulator._core, series, whole.astype(int).tolist(), root, tables)
+        theta, all_series, all_times, inputs = (known[key] for key in ("theta", "series", "times", "covariates"))
     else:
-        theta, all_series, all_times = _python_series(posterior, simulator, initial_state, series, at, root)
+        theta, all_series, all_times, inputs = _python_series(posterior, simulator, initial_state, series, at, table, root)
     needed = posterior._about["uses_time"] or times is not None
     record = {"catena_version": _core.version(), "method": posterior._model.method, "transitions": transitions, "seed": root}
     found = _core.calibrate(
-        posterior._model, theta, all_series, all_times if needed else [], draws, chosen, root, threads,
+        posterior._model, theta, all_series, all_times if needed else [], inputs, draws, chosen, root, threads,
         show_progress_bars, "" if path is None else os.fspath(path), to_json(record),
         to_json({} if times is None else {"step_length": 1.0}),
     )  # fmt: skip
@@ -155,7 +165,8 @@ def calibrate(
 def _steps(posterior: Posterior, times: ArrayLike, settings: dict[str, Any]) -> np.ndarray:
     """When the rows are, in steps of the simulator since the first."""
     empty = np.full((len(times), len(posterior.state_names)), np.nan)
-    (_, numbers), *_ = posterior._panel("calibrate", empty, times, settings)
+    none = np.full((len(times), len(posterior.covariate_names)), np.nan) if posterior.covariate_names else None
+    numbers = posterior._panel("calibrate", empty, times, none, settings)[0].times
     if len(numbers) < 2 or (np.diff(numbers) <= 0).any():
         raise ValueError("calibrate: times must be two or more that rise")
     length = {**posterior.settings, **settings}.get("step_length", 0)
@@ -165,11 +176,20 @@ def _steps(posterior: Posterior, times: ArrayLike, settings: dict[str, Any]) -> 
 
 
 def _python_series(
-    posterior: Posterior, simulator: Callable[..., Any], initial_state: Any, count: int, at: np.ndarray, seed: int
-) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
-    """θ from the prior and a series for each, all moved together by the user's step to where the rows are."""
+    posterior: Posterior,
+    simulator: Callable[..., Any],
+    initial_state: Any,
+    count: int,
+    at: np.ndarray,
+    table: np.ndarray | None,
+    seed: int,
+) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+    """θ from the prior and a series for each, all moved together by the user's step to where the rows are; step k takes
+    row k of the table of covariates, and after its last row the first again."""
     step = Step(simulator)
     step.check_order(1)
+    if step.uses_covariates != (table is not None):
+        raise TypeError(f"calibrate: {step.name} must have an argument u if there are covariates, and only then")
     draw, states = initial_states(initial_state, None, prior=posterior.prior)
     if draw is None or states != len(posterior.state_names):
         wanted = len(posterior.state_names)
@@ -178,18 +198,21 @@ def _python_series(
     seen = posterior.prior.complete(theta)
     given = seen if initial_depends_on_theta(initial_state) else count
     steps = [draw(given, _core.child_seed(seed, "initial_state", 0))]
-    made = 0
+    made, used = 0, []
     for t, length in zip(at[:-1], np.diff(at), strict=True):
         # In one step of its length, for simulators that take it; others make as many as fit.
         inner, dt = (1, length) if "dt" in step.extra else (max(1, round(length)), 1.0)
         state = steps[-1]
+        used.append(made)
         for k in range(inner):
             time = np.full(count, float(t + k))
-            state = step(seen, state, time, np.full(count, dt), _core.child_seed(seed, "step", made))
+            u = None if table is None else np.tile(table[made % len(table)], (count, 1))
+            state = step(seen, state, time, np.full(count, dt), u, _core.child_seed(seed, "step", made))
             made += 1
         steps.append(state)
     whole = np.stack(steps, axis=1)
     if not np.isfinite(whole).all():
         bad = int((~np.isfinite(whole).all(axis=(1, 2))).sum())
         raise ValueError(f"calibrate: {bad} of {count} series are not finite, but all must be: mend the simulator or prior")
-    return theta, [np.ascontiguousarray(one) for one in whole], [np.ascontiguousarray(at)] * count
+    inputs = [] if table is None else [np.ascontiguousarray(table[np.array([*used, made]) % len(table)])] * count
+    return theta, [np.ascontiguousarray(one) for one in whole], [np.ascontiguousarray(at)] * count, inputs

@@ -22,6 +22,7 @@ import numpy as np
 
 from . import _core, _html
 from ._arrays import ArrayLike, as_array, as_rows, as_seed, draw_count, names_of, to_json
+from ._covariates import NONE, as_table, of_rows, split_covariates
 from ._settings import Settings
 from ._times import Dates, as_times, split_time, to_datetime64
 from .figures import Figures
@@ -40,10 +41,12 @@ _MOST_LIKELIHOODS = 1_000_000  # of draws and transitions, as in files of `caten
 
 
 class Series(NamedTuple):
-    """States, one a row, NaN where they are missing, and the time of each (none if they do not matter)."""
+    """States, one a row, NaN where they are missing, the time of each (none if they do not matter) and its covariates
+    (without columns if the model takes none)."""
 
     rows: np.ndarray
     times: np.ndarray
+    covariates: np.ndarray = NONE
 
     def followed_by(self, other: Series) -> Series:
         return Series(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
@@ -67,6 +70,7 @@ class Draws:
     calendar: str = ""  #: of times that are dates: their unit and origin, as JSON
     health: np.ndarray | None = None  #: [d, 3], R-hat, bulk and tail ESS of all that the chains kept
     predictive: Predictive | None = None  #: what Posterior.predict made of them last
+    covariate_names: list[str] = field(default_factory=list)  #: of the columns of .covariates of the series
     _known: dict[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
     _make: Callable[[np.ndarray], dict[str, np.ndarray]] | None = field(default=None, repr=False, compare=False)
 
@@ -99,13 +103,13 @@ class Draws:
         >>> theta = posterior.sample((100,), x=series)
         >>> posterior.draws.save("posterior.nc")
         """
-        rows, times = [list(part) for part in zip(*self.series, strict=True)] or ([], [])
+        rows, times, inputs = [list(part) for part in zip(*self.series, strict=True)] or ([], [], [])
         none, known = np.empty((0, len(self.parameters))), self.groups
         _core.write_draws(
-            os.fspath(path), self.parameters, self.theta, self.chains, self.state_names, rows, times,
+            os.fspath(path), self.parameters, self.theta, self.chains, self.state_names, rows, times, inputs,
             none if self.learned is None else self.learned, to_json(self.record),
             np.empty((0, 3)) if self.health is None else self.health, known.get("log_likelihood", np.empty((0, 0))),
-            known.get("log_density", np.empty(0)), known.get("prior", none), self.calendar,
+            known.get("log_density", np.empty(0)), known.get("prior", none), self.calendar, self.covariate_names,
         )  # fmt: skip
 
     @staticmethod
@@ -122,7 +126,8 @@ class Draws:
         return Draws(
             theta=found["theta"],
             parameters=list(found["parameters"]),
-            series=[Series(rows, times) for rows, times in zip(found["series"], found["times"], strict=True)],
+            series=[Series(*each) for each in zip(found["series"], found["times"], found["covariates"], strict=True)],
+            covariate_names=list(found["covariate_names"]),
             state_names=list(found["states"][0]) if found["states"] else [],
             chains=found["chains"],
             record=json.loads(found["record"]),
@@ -163,8 +168,9 @@ class Draws:
     def to_arviz(self) -> arviz.InferenceData:
         """ArviZ's InferenceData: posterior (chain, draw) with a variable per parameter, and observed_data:
         series, and series_2, … if there are more, with the coordinates time, time_2, … where times are known (dates, if
-        they are). As far as the method has them: log_likelihood (`transitions`, for arviz.loo and compare), sample_stats
-        (`lp`), prior, and, after Posterior.predict, posterior_predictive and predictions."""
+        they are), and constant_data with the covariates of each, if the model takes any. As far as the method has them:
+        log_likelihood (`transitions`, for arviz.loo and compare), sample_stats (`lp`), prior, and, after
+        Posterior.predict, posterior_predictive and predictions."""
         import arviz
 
         ends = ["", *(f"_{s + 2}" for s in range(len(self.series) - 1))]
@@ -184,6 +190,12 @@ class Draws:
         if "log_likelihood" in self.groups:
             groups["log_likelihood"] = {"transitions": self.groups["log_likelihood"].reshape(*chains, -1)}
             dims["transitions"] = ["transition"]
+        if self.covariate_names:
+            coords["covariate"] = self.covariate_names
+            dims |= {f"covariates{end}": [f"time{end}", "covariate"] for end in ends}
+            groups["constant_data"] = {
+                f"covariates{end}": one.covariates for end, one in zip(ends, self.series, strict=False)
+            }
         data = arviz.from_dict(
             posterior=by_name(self.theta, chains),
             observed_data={f"series{end}": one.rows for end, one in zip(ends, self.series, strict=False)},
@@ -251,6 +263,14 @@ def _depth(value: Any) -> int:
     return 1 + _depth(value[0]) if isinstance(value, (list, tuple)) and value else 0
 
 
+def _parts(function: str, name: str, value: Any, x: Sequence[Any]) -> list[Any]:
+    """One for each series of x, or None for all."""
+    each = [None] * len(x) if value is None else list(value)
+    if len(each) != len(x):
+        raise ValueError(f"{function}: {name} has {len(each)} parts, but must have {len(x)}, one for each series of x")
+    return each
+
+
 def _is_panel(x: Any) -> bool:
     """A list of tables, not of rows."""
     return isinstance(x, (list, tuple)) and len(x) > 0 and (isinstance(x[0], Observation) or _depth(x) == 3)
@@ -266,7 +286,7 @@ class Stream:
         self.pending = begun
 
     def taken_in(self) -> None:
-        self.pending = Series(self.pending.rows[:0], self.pending.times[:0])
+        self.pending = Series(*(part[:0] for part in self.pending))
 
 
 class Posterior:
@@ -276,7 +296,9 @@ class Posterior:
     which the chain steps over if the estimator knows such steps (catena.simulate(…, gaps=(1, 6))); cut_gaps=True lets
     the series end there and a new one begin. times= are those of the rows (of each series, in a list, if x is one):
     their differences are the steps, in units of step_length=. A DataFrame's column `time`, `date`, … or its index are
-    the times, too. Dates count in time_unit= ("day", "month", …) since time_origin=, or the first of them.
+    the times, too. Dates count in time_unit= ("day", "month", …) since time_origin=, or the first of them. Covariates of
+    an estimator that takes them are columns of x, a DataFrame, or covariates=, a row for each row of x (of each series,
+    in a list, if x is one).
 
     >>> posterior
     Posterior(fnle, default x of 7 rows; parameters drift)
@@ -323,18 +345,25 @@ class Posterior:
     def state_names(self) -> list[str]:
         return list(self._about["state_names"])
 
-    def set_default_x(self, x: ArrayLike, times: ArrayLike | None = None, **settings: Any) -> Posterior:
+    @property
+    def covariate_names(self) -> list[str]:
+        """Of the known inputs that transitions take."""
+        return list(self._about["covariate_names"])
+
+    def set_default_x(
+        self, x: ArrayLike, times: ArrayLike | None = None, *, covariates: Any = None, **settings: Any
+    ) -> Posterior:
         """The series that sample(), log_prob() and map() use if none is given. Returns the posterior. Keywords say how
         dates are read (time_unit=, time_origin=).
 
         >>> posterior.set_default_x(series).sample((10,)).shape
         (10, 1)
         """
-        self._default = self._panel("set_default_x", x, times, settings)
+        self._default = self._panel("set_default_x", x, times, covariates, settings)
         self._stream = None
         return self
 
-    def update(self, x_new: ArrayLike, times: ArrayLike | None = None) -> Posterior:
+    def update(self, x_new: ArrayLike, times: ArrayLike | None = None, *, covariates: Any = None) -> Posterior:
         """New observations: rows that follow those of the default series, or begin one. Returns the posterior.
 
         With FNSE (a separable network, the rule gauss) sampling after an update costs the same however long the series
@@ -354,7 +383,7 @@ class Posterior:
         calendar = "" if self._default is None else self._default.calendar
         scale = json.loads(calendar) if calendar else {}
         begun = {"time_unit": scale["unit"], "time_origin": scale["origin"]} if scale else {}
-        added = self._numbered("posterior.update", [self._series("posterior.update", x_new, times)], begun)
+        added = self._numbered("posterior.update", [self._series("posterior.update", x_new, times, covariates)], begun)
         new = added[0]
         neither = known is None or (len(known.times) == 0) == (len(new.times) == 0)
         if not neither or (known is not None and bool(calendar) != bool(added.calendar)):
@@ -388,18 +417,18 @@ class Posterior:
         joined._default = self._default
         return joined
 
-    def _panel(self, function: str, x: Any, times: Any, settings: Mapping[str, Any]) -> Panel:
+    def _panel(self, function: str, x: Any, times: Any, covariates: Any, settings: Mapping[str, Any]) -> Panel:
         """What was given as x, or else the default series: all series of one θ."""
         if x is None:
             if self._default is None:
                 raise ValueError(f"{function}: x is missing, but must be the observed series (or call set_default_x)")
+            if covariates is not None:
+                raise TypeError(f"{function}: covariates are given without x, but must come with it")
             return self._default
         if not _is_panel(x):
-            return self._numbered(function, [self._series(function, x, times)], settings)
-        each = [None] * len(x) if times is None else list(times)
-        if len(each) != len(x):
-            raise ValueError(f"{function}: times has {len(each)} parts, but must have {len(x)}, one for each series of x")
-        series = [self._series(function, one, its) for one, its in zip(x, each, strict=True)]
+            return self._numbered(function, [self._series(function, x, times, covariates)], settings)
+        parts = (_parts(function, "times", times, x), _parts(function, "covariates", covariates, x))
+        series = [self._series(function, *each) for each in zip(x, *parts, strict=True)]
         return self._numbered(function, series, settings)
 
     def _numbered(self, function: str, series: list[Series], settings: Mapping[str, Any]) -> Panel:
@@ -414,20 +443,23 @@ class Posterior:
         matters = self._about["uses_time"] or self._about["uses_step"]
         dates = [one.times.view(np.ndarray) for one in series]
         numbers, calendar = _core.number_dates(function, dates, paths, matters)
-        return Panel([Series(one.rows, its) for one, its in zip(series, numbers, strict=True)], calendar)
+        return Panel([one._replace(times=its) for one, its in zip(series, numbers, strict=True)], calendar)
 
-    def _series(self, function: str, x: Any, times: ArrayLike | None) -> Series:
+    def _series(self, function: str, x: Any, times: ArrayLike | None, covariates: Any = None) -> Series:
         if isinstance(x, Observation):
-            x, times = x.series, x.times if times is None else times
+            times, covariates = x.times if times is None else times, x.covariates if covariates is None else covariates
+            x = x.series
         x, column = split_time(x, function)
         times = column if times is None else times
+        x, inputs = split_covariates(x, self.state_names, self.covariate_names, covariates, function)
         names = names_of(x)
         if names is not None and sorted(names) == sorted(self.state_names):
             x = x[self.state_names]
         rows = as_rows(x, function, "x", len(self.state_names))
+        inputs = of_rows(inputs, len(rows), function)
         if times is None:
-            return Series(rows, np.arange(len(rows) if self._about["uses_time"] else 0, dtype=np.float64))
-        return Series(rows, as_times(times, function))
+            return Series(rows, np.arange(len(rows) if self._about["uses_time"] else 0, dtype=np.float64), inputs)
+        return Series(rows, as_times(times, function), inputs)
 
     def sample(
         self,
@@ -435,6 +467,7 @@ class Posterior:
         x: ArrayLike | Observation | None = None,
         *,
         times: ArrayLike | None = None,
+        covariates: Any = None,
         seed: int | None = 0,
         threads: int = 0,
         show_progress_bars: bool = True,
@@ -453,7 +486,7 @@ class Posterior:
         9
         """
         shape, count = draw_count(sample_shape, "posterior.sample")
-        series = self._panel("posterior.sample", x, times, settings)
+        series = self._panel("posterior.sample", x, times, covariates, settings)
         stream = self._stream if x is None else None
         whole = as_seed(seed, "posterior.sample")
         self.draws = self._draw(series, count, whole, threads, show_progress_bars, settings, stream)
@@ -469,11 +502,9 @@ class Posterior:
             stream = None  # its sums are for this rule alone
         if not panel[0].complete() or (len(panel[0].times) > 0 and not self._about["uses_time"]):
             stream = None  # and for single steps
-        rows, times = zip(*(panel if stream is None else [stream.pending]), strict=True)
+        parts = zip(*(panel if stream is None else [stream.pending]), strict=True)
         file = "" if stream is None else stream.file
-        found = _core.draw_posterior(
-            self._model, self._companions, rows, times, *chosen, count, seed, threads, shown, file
-        )
+        found = _core.draw_posterior(self._model, self._companions, *parts, *chosen, count, seed, threads, shown, file)
         if stream is not None:
             stream.taken_in()
         findings = json.loads(found["info"])["findings"]
@@ -493,6 +524,7 @@ class Posterior:
             parameters=self.prior.names,
             series=list(panel),
             state_names=self.state_names,
+            covariate_names=self.covariate_names,
             chains=found["chains"],
             record=json.loads(found["record"]),
             calendar=panel.calendar,
@@ -508,8 +540,8 @@ class Posterior:
             return groups
         if not np.isfinite(theta).all():
             return groups
-        rows, times = zip(*panel, strict=True)
-        request = (self._model, self._companions, rows, times, *chosen, np.ascontiguousarray(theta), 0)
+        parts = zip(*panel, strict=True)
+        request = (self._model, self._companions, *parts, *chosen, np.ascontiguousarray(theta), 0)
         groups["log_density"] = _core.log_prob(*request)
         if self._model.method == "fnle" and not self._companions:
             groups["log_likelihood"] = _core.log_likelihood(*request)
@@ -521,6 +553,7 @@ class Posterior:
         x: ArrayLike | Observation | None = None,
         *,
         times: ArrayLike | None = None,
+        covariates: Any = None,
         threads: int = 0,
         **settings: Any,
     ) -> np.ndarray:
@@ -529,7 +562,7 @@ class Posterior:
         >>> posterior.log_likelihood([[0.0], [0.5]], x=series).shape
         (2, 6)
         """
-        found, shape = self._at_theta("log_likelihood", theta, x, times, threads, settings)
+        found, shape = self._at_theta("log_likelihood", theta, x, times, covariates, threads, settings)
         return found.reshape(*shape, -1)
 
     def sample_batched(
@@ -538,13 +571,14 @@ class Posterior:
         x: Sequence[ArrayLike],
         *,
         times: Sequence[ArrayLike] | None = None,
+        covariates: Sequence[Any] | None = None,
         seed: int | None = 0,
         threads: int = 0,
         show_progress_bars: bool = True,
         **settings: Any,
     ) -> np.ndarray:
         """Draws for several series, each with a θ of its own: sample_shape + (number of series, d). Lengths may differ;
-        times= has those of each series, and rows of NaN are missing states, as for sample().
+        times= and covariates= have those of each series, and rows of NaN are missing states, as for sample().
 
         >>> posterior.sample_batched((10,), [series, series[:4]]).shape
         (10, 2, 1)
@@ -552,13 +586,10 @@ class Posterior:
         shape, count = draw_count(sample_shape, "posterior.sample_batched")
         root = as_seed(seed, "posterior.sample_batched")
         parts = []
-        each = [None] * len(x) if times is None else list(times)
-        if len(each) != len(x):
-            raise ValueError(
-                f"posterior.sample_batched: times has {len(each)} parts, but must have {len(x)}, one for each series of x"
-            )
-        for i, (one, its) in enumerate(zip(x, each, strict=True)):
-            series = self._panel("posterior.sample_batched", one, its, settings)
+        function = "posterior.sample_batched"
+        each = (_parts(function, "times", times, x), _parts(function, "covariates", covariates, x))
+        for i, (one, its, inputs) in enumerate(zip(x, *each, strict=True)):
+            series = self._panel(function, one, its, inputs, settings)
             child = _core.child_seed(root, "sample_batched", i)
             parts.append(self._draw(series, count, child, threads, show_progress_bars, settings).theta)
         return np.stack(parts, axis=1).reshape(*shape, len(parts), self.prior.dimension)
@@ -569,6 +600,7 @@ class Posterior:
         x: ArrayLike | Observation | None = None,
         *,
         times: ArrayLike | None = None,
+        covariates: Any = None,
         threads: int = 0,
         **settings: Any,
     ) -> np.ndarray:
@@ -578,16 +610,16 @@ class Posterior:
         >>> posterior.log_prob([[0.0], [0.5]], x=series).shape
         (2,)
         """
-        found, shape = self._at_theta("log_prob", theta, x, times, threads, settings)
+        found, shape = self._at_theta("log_prob", theta, x, times, covariates, threads, settings)
         return found.reshape(shape)
 
     def _at_theta(
-        self, name: str, theta: ArrayLike, x: Any, times: Any, threads: int, settings: dict[str, Any]
+        self, name: str, theta: ArrayLike, x: Any, times: Any, covariates: Any, threads: int, settings: dict[str, Any]
     ) -> tuple[np.ndarray, tuple[int, ...]]:
         """What C++'s function of that name says of each θ and the series, and the shape that the θs came in."""
         rows, shape = theta_rows(theta, f"posterior.{name}", self.prior.dimension)
-        series, numbers = zip(*self._panel(f"posterior.{name}", x, times, settings), strict=True)
-        request = (self._model, self._companions, series, numbers, *self._chosen(settings))
+        parts = zip(*self._panel(f"posterior.{name}", x, times, covariates, settings), strict=True)
+        request = (self._model, self._companions, *parts, *self._chosen(settings))
         return getattr(_core, name)(*request, rows, threads), shape
 
     def map(
@@ -595,6 +627,7 @@ class Posterior:
         x: ArrayLike | Observation | None = None,
         *,
         times: ArrayLike | None = None,
+        covariates: Any = None,
         seed: int | None = 0,
         threads: int = 0,
         show_progress_bars: bool = True,
@@ -605,9 +638,9 @@ class Posterior:
         >>> posterior.map(x=series).shape
         (1,)
         """
-        series, times = zip(*self._panel("posterior.map", x, times, settings), strict=True)
+        parts = zip(*self._panel("posterior.map", x, times, covariates, settings), strict=True)
         found = _core.map(
-            self._model, self._companions, series, times, *self._chosen(settings), as_seed(seed, "posterior.map"), threads,
+            self._model, self._companions, *parts, *self._chosen(settings), as_seed(seed, "posterior.map"), threads,
             show_progress_bars,
         )  # fmt: skip
         if found["warning"]:
@@ -621,6 +654,7 @@ class Posterior:
         x: ArrayLike | Observation | None = None,
         *,
         times: ArrayLike | None = None,
+        covariates: Any = None,
         budget: int = 100_000,
         n: int = 1000,
         seed: int | None = 0,
@@ -637,7 +671,7 @@ class Posterior:
         """The posterior of this series, right whatever the network learned, by simulating `budget` transitions from the
         observed states themselves; as `catena correct`.
 
-        simulator: as for catena.simulate, step(theta, x, rng[, t, dt, past]) or a task; the task that the estimator was
+        simulator: as for catena.simulate, step(theta, x, rng[, u, t, dt, past]) or a task; the task that the estimator was
         trained on, if it is left out. batch_size, executor, workers and, where x⁰ depends on θ, initial_state are as
         there; without an executor the step is never called by two threads at once. The order of the chain is the
         model's. n: draws to begin with. Keywords: those of sample(), and max_invalid, degree and false_alarms. The same
@@ -653,7 +687,7 @@ class Posterior:
 
         if resume and checkpoint is None:
             raise ValueError("posterior.correct: resume is given without checkpoint, but must come with the file to go on with")
-        panel = self._panel("posterior.correct", x, times, settings)
+        panel = self._panel("posterior.correct", x, times, covariates, settings)
         work = partial(_core.correct_posterior, checkpoint=os.fspath(checkpoint) if checkpoint else "", resume=resume)
         found, sampler = correction.run(
             "posterior.correct", work, self, panel, simulator, n, seed, threads, show_progress_bars,
@@ -670,6 +704,7 @@ class Posterior:
         x: ArrayLike | Observation | None = None,
         *,
         times: ArrayLike | None = None,
+        covariates: Any = None,
         budget: int = 5_000,
         n: int = 1000,
         seed: int | None = 0,
@@ -689,7 +724,7 @@ class Posterior:
         """
         from . import correction
 
-        panel = self._panel("posterior.check", x, times, settings)
+        panel = self._panel("posterior.check", x, times, covariates, settings)
         found, _ = correction.run(
             "posterior.check", _core.check_posterior, self, panel, simulator, n, seed, threads, show_progress_bars,
             initial_state, batch_size, executor, workers, budget, settings,
@@ -727,6 +762,7 @@ class Posterior:
         *,
         x: ArrayLike | Observation | None = None,
         times: ArrayLike | None = None,
+        covariates: Any = None,
         horizon: int = 0,
         series: int = 0,
         seed: int | None = 0,
@@ -740,9 +776,10 @@ class Posterior:
         """Series that the simulator makes of n of the last draws, spread over them; as `catena predict`. If x is given, or
         there are no draws yet, 1000 are made first, with the keywords of sample().
 
-        simulator: as for catena.simulate, step(theta, x, rng[, t, dt, past]) or a task; the task that the estimator was
+        simulator: as for catena.simulate, step(theta, x, rng[, u, t, dt, past]) or a task; the task that the estimator was
         trained on, if it is left out. From row to row it makes as many steps as the times are apart. horizon: steps to
-        forecast beyond the last observed state. series: which one, if the draws are of several.
+        forecast beyond the last observed state. series: which one, if the draws are of several. covariates: of the rows
+        beyond the last one, which a forecast needs; if x is given, those of its rows stand before them.
 
         >>> predictive = walk_posterior.predict(x=walk_series, n=50, horizon=3, show_progress_bars=False)
         >>> predictive.forecast.shape
@@ -751,18 +788,33 @@ class Posterior:
         from .prediction import predict_posterior
 
         if x is not None or self.draws is None:
+            of_x, covariates = self._split_ahead(x, covariates)
             self.sample(
-                (1000,), x=x, times=times, seed=seed, threads=threads, show_progress_bars=show_progress_bars, **settings
-            )
+                (1000,), x=x, times=times, covariates=of_x, seed=seed, threads=threads,
+                show_progress_bars=show_progress_bars, **settings,
+            )  # fmt: skip
         elif settings or times is not None:
             raise TypeError("posterior.predict: settings or times are given, but they must come with x, to make draws anew")
         draws = self._last("predict")
         found = predict_posterior(
-            self, draws, simulator, n, horizon, series, seed, batch_size, executor, workers, threads, show_progress_bars
-        )
+            self, draws, simulator, n, horizon, covariates, series, seed, batch_size, executor, workers, threads,
+            show_progress_bars,
+        )  # fmt: skip
         if series == 0:  # the one that figures show
             self.draws = replace(draws, predictive=found)
         return found
+
+    def _split_ahead(self, x: Any, covariates: Any) -> tuple[Any, Any]:
+        """Covariates of the rows of x, and of those beyond them. Several series have theirs with them."""
+        function = "posterior.predict"
+        if _is_panel(x):
+            return None, covariates
+        names = names_of(split_time(x, function)[0]) if x is not None and not isinstance(x, Observation) else None
+        own = isinstance(x, Observation) or set(self.covariate_names) <= set(names or [])
+        if x is None or covariates is None or own or not self.covariate_names:
+            return None, covariates
+        rows = as_table(covariates, function, self.covariate_names)[0]
+        return rows[: len(x)], rows[len(x) :]
 
     def plot(
         self,

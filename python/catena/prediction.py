@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import ArrayLike, as_rows, as_seed, names_of, to_json
+from ._covariates import NONE, as_table, of_rows
 from ._times import Dates, as_times, split_time, to_datetime64
 from .figures import Figures
 
@@ -48,6 +49,7 @@ class Predictive:
     calendar: str = ""  #: of times that are dates: their unit and origin, as JSON
     group: str = "posterior_predictive"  #: of ArviZ: that, or prior_predictive
     record: dict[str, Any] = field(default_factory=dict)
+    covariate_names: list[str] = field(default_factory=list)  #: of the columns of observed.covariates
 
     @property
     def times(self) -> np.ndarray:
@@ -89,8 +91,8 @@ class Predictive:
     def save(self, path: str | os.PathLike[str]) -> None:
         """A netCDF file as `catena predict` writes it, for `catena report` and ArviZ."""
         _core.write_predictive(
-            os.fspath(path), self.state_names, self.series, self.one_step, self.forecast, *self.observed[:2],
-            self.forecast_times, self.calendar, to_json(self.record),
+            os.fspath(path), self.state_names, self.series, self.one_step, self.forecast, *self.observed,
+            self.forecast_times, self.calendar, to_json(self.record), self.covariate_names,
         )  # fmt: skip
 
     def groups(self) -> dict[str, Any]:
@@ -149,6 +151,7 @@ def predict_posterior(
     simulator: Any,
     n: int,
     horizon: int,
+    ahead: Any,
     which: int,
     seed: int | None,
     batch_size: int,
@@ -157,7 +160,7 @@ def predict_posterior(
     threads: int,
     show_progress_bars: bool,
 ) -> Predictive:
-    """n of the draws, spread over all of them."""
+    """n of the draws, spread over all of them; `ahead`: the covariates of the rows beyond the last one."""
     from . import correction
     from .simulation import _executor_of
 
@@ -171,12 +174,17 @@ def predict_posterior(
         raise ValueError(f"{function}: no draw is finite, but at least one must be")
     count = min(n, len(finite))
     theta = np.ascontiguousarray(finite[np.arange(count) * len(finite) // count])
+    inputs = NONE
+    if ahead is not None:
+        if not draws.covariate_names:
+            raise TypeError(f"{function}: covariates are given, but must be left out: the transitions take none")
+        inputs = as_table(ahead, function, draws.covariate_names)[0]
     pool, _, own = _executor_of(executor, workers)
     try:
         made = correction.simulator_of(function, posterior, simulator, None, pool, batch_size)
         found = _core.predict(
-            made, theta, *series, _core.step_length(to_json(draws.record), *series), horizon,
-            np.empty((0, series.rows.shape[1])), as_seed(seed, function), threads, show_progress_bars,
+            made, theta, *series, _core.step_length(to_json(draws.record), *series[:2]), horizon,
+            np.empty((0, series.rows.shape[1])), inputs, as_seed(seed, function), threads, show_progress_bars,
         )  # fmt: skip
     finally:
         if own:
@@ -185,6 +193,7 @@ def predict_posterior(
     return Predictive(
         theta, found["run"], found["one_step"], found["forecast"], series, found["forecast_times"], draws.state_names,
         draws.calendar, record={key: value for key, value in record.items() if value is not None},
+        covariate_names=draws.covariate_names,
     )  # fmt: skip
 
 
@@ -194,6 +203,7 @@ def predict_prior(
     n: int,
     x: ArrayLike | None,
     times: Any,
+    covariates: Any,
     initial_state: Any,
     transitions: int | None,
     order: int,
@@ -219,7 +229,14 @@ def predict_prior(
     names = list(state_names or (simulator.state_names if isinstance(simulator, Task) else []))
     calendar = ""
     if isinstance(x, Observation):
-        x, times = x.series, x.times if times is None else times
+        times, covariates = x.times if times is None else times, x.covariates if covariates is None else covariates
+        x = x.series
+    inputs, known = NONE, None
+    if isinstance(simulator, Task):
+        known = simulator.covariate_names
+        covariates = simulator.covariates if covariates is None and known else covariates
+    if covariates is not None:
+        inputs, known = as_table(covariates, function, known)
     if x is not None:
         x, column = split_time(x, function)
         times = column if times is None else times
@@ -241,6 +258,10 @@ def predict_prior(
         else:
             starts = draw(theta if initial_depends_on_theta(initial_state) else n, _core.child_seed(root, "start", 0))
         rows = np.full((_whole(function, "transitions", transitions, 1) + 1, states), np.nan)
+    if covariates is not None and x is None:  # after its last row the first again
+        inputs = np.ascontiguousarray(inputs[np.arange(len(rows)) % len(inputs)])
+    elif covariates is not None:
+        inputs = of_rows(inputs[: len(rows)], len(rows), function)
     numbers = np.empty(0) if times is None else as_times(times, function)
     if isinstance(numbers, Dates):
         paths = to_json({"time_unit": time_unit})
@@ -250,14 +271,14 @@ def predict_prior(
     names = names or [f"x_{i + 1}" for i in range(rows.shape[1])]
     pool, _, own = _executor_of(executor, workers)
     try:
-        made = correction.made_simulator(function, simulator, prior, names, order, None, pool, batch_size)
+        made = correction.made_simulator(function, simulator, prior, names, order, None, pool, batch_size, known or [])
         found = _core.predict(
-            made, theta, rows, numbers, float(step_length), 0, starts, root, threads, show_progress_bars
+            made, theta, rows, numbers, inputs, float(step_length), 0, starts, NONE, root, threads, show_progress_bars
         )
     finally:
         if own:
             pool.shutdown()
     return Predictive(
-        theta, found["run"], found["one_step"], found["forecast"], Series(rows, numbers), found["forecast_times"], names,
-        calendar, "prior_predictive", {"catena_version": _core.version(), "seed": root},
+        theta, found["run"], found["one_step"], found["forecast"], Series(rows, numbers, inputs), found["forecast_times"],
+        names, calendar, "prior_predictive", {"catena_version": _core.version(), "seed": root}, known or [],
     )  # fmt: skip

@@ -94,6 +94,17 @@ class LogNormal(Family):
         super().__init__("log_normal", {"log_mean": log_mean, "log_sd": log_sd})
 
 
+class LogitNormal(Family):
+    """low + (high − low) · sigmoid of N(location, scale²): a rate or a share between two bounds.
+
+    >>> LogitNormal(0, 1, low=1, high=3)
+    LogitNormal(location=0, scale=1, low=1, high=3)
+    """
+
+    def __init__(self, location: float = 0.0, scale: float = 1.0, low: float = 0.0, high: float = 1.0) -> None:
+        super().__init__("logit_normal", {"location": location, "scale": scale, "low": low, "high": high})
+
+
 class Gamma(Family):
     """Gamma with mean shape · scale.
 
@@ -372,6 +383,7 @@ class Prior:
         *,
         x: ArrayLike | None = None,
         times: Any = None,
+        covariates: Any = None,
         initial_state: Any = None,
         transitions: int | None = None,
         order: int = 1,
@@ -389,7 +401,7 @@ class Prior:
         state on, at its times or times=), or of so many `transitions` from initial_state=, as catena.simulate takes it.
 
         One step of the simulator is step_length= of the times: the shortest difference, unless it is given; dates count
-        in time_unit=.
+        in time_unit=. covariates: a table of what a step takes as u, in time order (default: a task's own).
 
         >>> def step(theta, x, rng):
         ...     return x + theta + 0.1 * rng.standard_normal(x.shape)
@@ -400,8 +412,8 @@ class Prior:
         from .prediction import predict_prior
 
         return predict_prior(
-            self, simulator, n, x, times, initial_state, transitions, order, state_names, step_length, time_unit, seed,
-            batch_size, executor, workers, threads, show_progress_bars,
+            self, simulator, n, x, times, covariates, initial_state, transitions, order, state_names, step_length,
+            time_unit, seed, batch_size, executor, workers, threads, show_progress_bars,
         )  # fmt: skip
 
     @property

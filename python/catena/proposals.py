@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import ArrayLike, as_array, as_rows, to_json
+from ._covariates import as_table, as_tables
 from ._settings import Settings, entries
 from ._times import Dates, split_time
 from .priors import Family, Independent, Normal, Prior, Uniform
@@ -29,6 +30,8 @@ class Proposal:
         self.names = names
         self.series: list[np.ndarray] = []
         self.times: list[np.ndarray] = []  # of the rows of each series; empty where they are not known
+        self.covariates: list[np.ndarray] = []  # of the rows of each series; none where there are none
+        self.covariate_names: list[str] = []
         self.draw: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
@@ -88,7 +91,8 @@ class Gaussian(Fixed):
 class Target(Proposal):
     """States of given series (the observed one, say), plus noise: good for these series, not beyond them. A DataFrame's
     column `time` is the time of its rows, for simulators that use it; dates count in time_unit= ("day", "month", …) since
-    time_origin= or the first of them, which must be as for the posterior.
+    time_origin= or the first of them, which must be as for the posterior. covariates: the names of those columns of a
+    DataFrame that are known inputs of the step (or the rows themselves, for an array), from which training draws.
 
     >>> Target([[0.0, 1.0], [0.5, 1.2]], noise=0.2).states
     2
@@ -98,15 +102,27 @@ class Target(Proposal):
         self,
         series: ArrayLike | Sequence[ArrayLike],
         *,
+        covariates: Any = None,
         time_unit: str = "auto",
         time_origin: str = "",
         **settings: Any,
     ) -> None:
         given = series if isinstance(series, (list, tuple)) and np.ndim(series[0]) >= 2 else [series]
         parts = [split_time(one, "proposals.Target") for one in given]
-        columns = [as_rows(one, "proposals.Target", "series") for one, _ in parts]
+        states = [one for one, _ in parts]
+        names, tables = [], []
+        if covariates is not None:
+            named = [covariates] if isinstance(covariates, str) else covariates
+            if isinstance(named, (list, tuple)) and all(isinstance(name, str) for name in named):
+                names = [str(name) for name in named]
+                tables = [as_table(one, "proposals.Target", names)[0] for one in states]
+                states = [one.drop(columns=names) if hasattr(one, "drop") else one for one in states]
+            else:
+                tables, names = as_tables(covariates, "proposals.Target")
+        columns = [as_rows(one, "proposals.Target", "series") for one in states]
         super().__init__({"proposal": "target", **_checked("target", settings)}, columns[0].shape[1])
         self.series = columns
+        self.covariates, self.covariate_names = tables, names
         self.times = [np.empty(0) if times is None else np.ascontiguousarray(times) for _, times in parts]
         dated = [isinstance(times, Dates) for _, times in parts]
         if any(dated):
@@ -159,6 +175,8 @@ def as_proposal(value: Any, function: str) -> Proposal:
         return value
     if isinstance(value, (Prior, Mapping)):
         return Fixed(value)
+    if value == "fixed":
+        return Proposal({"proposal": "fixed"})
     if value == "predictive":
         return Predictive()
     if value == "rollout":
@@ -167,5 +185,5 @@ def as_proposal(value: Any, function: str) -> Proposal:
         return Callback(value)
     raise TypeError(
         f"{function}: proposal is {value!r}, but must be one of catena.proposals, a distribution for each state, a"
-        " function draw(count, rng), 'predictive' or 'rollout'"
+        " function draw(count, rng), 'predictive', 'rollout' or, for a task, 'fixed'"
     )

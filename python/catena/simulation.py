@@ -3,6 +3,7 @@
 The simulator is one function on whole batches, step(theta [N, d], x [N, n], rng) → x_next [N, n]. It may leave out rng,
 and says by its further arguments what else it wants:
 
+    u     known inputs of the transition (covariates), [N, k], from the table simulate(…, covariates=table)
     t     the time of x, [N]: transitions depend on time
     dt    the time to move on by, [N]: any step will do, not only whole ones
     past  the states before x, latest first, [N, m − 1, n]: a chain of order m (simulate(…, order=m))
@@ -22,6 +23,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import ArrayLike, as_array, as_rows, as_seed, to_json
+from ._covariates import as_tables
 from .priors import Prior, as_prior
 from .proposals import Proposal, as_proposal
 from .tasks import Task
@@ -30,6 +32,7 @@ from .transitions import Transitions
 _FILE_ROWS = 8192  # a file is safe after so many; enough that writing costs a few per cent of a quick simulator
 # What a simulator may declare, by the names its argument may have.
 _DECLARED = {
+    "u": ("u", "covariates"),
     "t": ("t", "time"),
     "dt": ("dt", "delta_t"),
     "past": ("past",),
@@ -49,7 +52,7 @@ class Step:
         self.extra = self._extra_arguments()
 
     def _extra_arguments(self) -> list[str]:
-        """Which of t, dt, past and rng follow theta and x, in the function's order."""
+        """Which of u, t, dt, past and rng follow theta and x, in the function's order."""
         try:
             parameters = list(inspect.signature(self.function).parameters.values())
         except (TypeError, ValueError):  # a builtin does not say
@@ -64,7 +67,7 @@ class Step:
             elif parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD:
                 raise TypeError(
                     f"simulate: {self.name} has an argument {parameter.name!r}, but after theta and x there may only be"
-                    " t (the time), dt (the step), past (earlier states) and rng (a NumPy generator)"
+                    " u (covariates), t (the time), dt (the step), past (earlier states) and rng (a NumPy generator)"
                 )
             else:
                 break
@@ -76,6 +79,10 @@ class Step:
     def uses_time(self) -> bool:
         return "t" in self.extra
 
+    @property
+    def uses_covariates(self) -> bool:
+        return "u" in self.extra
+
     def check_order(self, order: int) -> None:
         """Whether the function takes as many states as the chain's order says."""
         if int(order) != order or order < 1:
@@ -86,11 +93,19 @@ class Step:
             raise TypeError(f"simulate: {self.name} has an argument past, but order= does not say how many states it needs")
 
     def __call__(
-        self, theta: np.ndarray, x: np.ndarray, t: np.ndarray | None, dt: np.ndarray | None, seed: int, order: int = 1
+        self,
+        theta: np.ndarray,
+        x: np.ndarray,
+        t: np.ndarray | None,
+        dt: np.ndarray | None,
+        u: np.ndarray | None,
+        seed: int,
+        order: int = 1,
     ) -> np.ndarray:
         states = x.shape[1] // order
         latest = x if order == 1 else np.ascontiguousarray(x[:, :states])
         given = {
+            "u": u,
             "t": t,
             "dt": dt,
             "past": x[:, states:].reshape(len(x), order - 1, states),
@@ -151,12 +166,18 @@ class _Caller:
         self.order = order
 
     def __call__(
-        self, theta: np.ndarray, x: np.ndarray, t: np.ndarray | None, dt: np.ndarray | None, seed: int
+        self,
+        theta: np.ndarray,
+        x: np.ndarray,
+        t: np.ndarray | None,
+        dt: np.ndarray | None,
+        u: np.ndarray | None,
+        seed: int,
     ) -> np.ndarray:
         try:
             if self.executor is None:
-                return self.step(theta, x, t, dt, seed, self.order)
-            return self.executor.submit(self.step, theta, x, t, dt, seed, self.order).result()
+                return self.step(theta, x, t, dt, u, seed, self.order)
+            return self.executor.submit(self.step, theta, x, t, dt, u, seed, self.order).result()
         except Exception as error:
             with np.printoptions(precision=6, threshold=8):
                 note = (
@@ -165,7 +186,8 @@ class _Caller:
                 )
             if hasattr(error, "add_note"):
                 error.add_note(note)
-            error.catena_batch = {"theta": theta, "x": x, "t": t, "dt": dt, "seed": seed}  # type: ignore[attr-defined]
+            batch = {"theta": theta, "x": x, "t": t, "dt": dt, "seed": seed}
+            error.catena_batch = batch if u is None else {**batch, "u": u}  # type: ignore[attr-defined]
             raise
 
 
@@ -282,6 +304,37 @@ def _draw_of(proposal: Proposal, states: int | None, uses_time: bool, order: int
     return draw, states
 
 
+def _covariates_of(step: Step, given: Any, proposal: Proposal, initial: bool) -> tuple[list[np.ndarray], list[str]]:
+    """The tables to draw covariates from, and their names: those given, or those of the proposal's series."""
+    if given is not None:
+        tables, names = as_tables(given, "simulate", proposal.covariate_names or None)
+    else:
+        tables, names = proposal.covariates, proposal.covariate_names
+    if not step.uses_covariates:
+        if tables:
+            raise TypeError(f"simulate: covariates are given, but {step.name} has no argument u to take them")
+        return [], []
+    if not tables and not initial:
+        raise TypeError(
+            f"simulate: covariates is missing, but must be a table of what {step.name} takes as u: a DataFrame or an array"
+            " of rows in time order, or those of a series, proposal=catena.proposals.Target(series, covariates=…)"
+        )
+    return tables, names
+
+
+def _in_order(proposal: Proposal, names: list[str]) -> list[np.ndarray]:
+    """The covariates of a proposal's series, their columns in the order of the simulator's names."""
+    given = proposal.covariate_names
+    if not proposal.covariates or not given or given == names:
+        return proposal.covariates
+    if sorted(given) != sorted(names):
+        raise ValueError(
+            f"simulate: the covariates of the proposal are {', '.join(given)}, but must be those of the simulator,"
+            f" {', '.join(names) or 'none'}"
+        )
+    return [np.ascontiguousarray(table[:, [given.index(name) for name in names]]) for table in proposal.covariates]
+
+
 def _state_names(given: Sequence[str] | None, proposal: Proposal, states: int | None) -> list[str]:
     names = list(given or proposal.names or [])
     if not names and states is None:
@@ -308,6 +361,7 @@ def simulate(
     initial: bool = False,
     around: ArrayLike | None = None,
     widen: float = 2.0,
+    covariates: Any = None,
     max_invalid: float = 0.1,
     batch_size: int = 1024,
     executor: Any = None,
@@ -320,18 +374,24 @@ def simulate(
     """Simulates `budget` training transitions: θ from the prior, x from the proposal, x_next by the simulator.
 
     simulator: step(theta [N, d], x [N, n], rng) → x_next [N, n], on whole batches (catena.vectorize makes one of a
-    function on single rows), or one of catena.tasks. It may also declare t (the time), dt (the step) and, with order=m,
-    past (the m − 1 states before x, latest first, [N, m − 1, n]). proposal: see catena.proposals. initial_state: an
-    array, a prior, a function of rng, or of theta and rng where x⁰ depends on θ; for order=m it has m states in a row.
-    Transitions with a result that is not finite are dropped and reported; more than a share of max_invalid is an error.
+    function on single rows), or one of catena.tasks. It may also declare t (the time), dt (the step), u (covariates,
+    below) and, with order=m, past (the m − 1 states before x, latest first, [N, m − 1, n]). proposal: see
+    catena.proposals; without one, states that series from initial_state reach, and some far away, found with at most a
+    tenth of the budget. initial_state: an array, a prior, a function of rng, or of theta and rng where x⁰ depends on θ;
+    for order=m it has m states in a row. Transitions with a result that is not finite are dropped and reported; more
+    than a share of max_invalid is an error.
 
     gaps=(1, 6): records over 1, 2, …, 6 steps in turn, for series with missing states; with a simulator that takes dt,
     over steps drawn evenly from that range. block=5: records of 5 transitions in a row. initial=True: initial states
     instead of transitions, where they depend on θ. Each inner step counts in the budget. preset="paper": as the paper
-    did, with the task's own proposal unless another one is given.
+    did, with the task's fixed proposal unless another one is given.
 
     around=draws, of a posterior: a second round, with θ from a normal around each of their modes, `widen` times as wide,
     in place of the prior; see docs/extensions/.
+
+    covariates: a table of the known inputs u that the step takes, a row for each step in time order (a DataFrame, an
+    array, the path of a CSV file, or a list of them); the proposal's, if it is a Target with covariates. Training draws
+    from its rows, with a tenth of their spread as noise; series that proposals simulate walk through it.
 
     workers=8 runs batches in eight processes, executor= on anything with `submit` (concurrent.futures, Dask, Ray, MPI)
     or on joblib.Parallel; the data do not depend on it. With path= they go to a netCDF file as they are made, and
@@ -366,13 +426,18 @@ def simulate(
         if prior is not None or order != 1 or initial_state is not None:
             raise TypeError("simulate: prior, order or initial_state is given, but a task has its own")
         second = None if around is None else simulator.prior.around(around, widen)._core
+        if proposal is None and preset is not None and not initial:
+            proposal = "fixed"  # the paper's
         chosen = None if proposal is None else as_proposal(proposal, "simulate")
         if chosen is not None and chosen.draw is not None:
             raise TypeError("simulate: the proposal is a function, but must be one of catena.proposals for a task")
         plan |= {"proposal": chosen and chosen.description, "options": simulator.options, "chunk_rows": 0}
+        tables = _in_order(chosen, simulator.covariate_names) if chosen else []
+        if covariates is not None:
+            tables, _ = as_tables(covariates, "simulate", simulator.covariate_names or None)
         core, record = _core.simulate_task(
-            simulator._core, second, to_json(plan), chosen.series if chosen else [], chosen.times if chosen else [], file,
-            resume, threads, show_progress_bars,
+            simulator._core, second, to_json(plan), chosen.series if chosen else [], chosen.times if chosen else [], tables,
+            file, resume, threads, show_progress_bars,
         )  # fmt: skip
         return _finished(core, record, file)
 
@@ -388,8 +453,7 @@ def simulate(
                 " proposal=catena.proposals.Target(series) for the states of an observed series,"
                 " catena.proposals.Box(low, high), or initial_state= for states that the simulator reaches"
             )
-        proposal = "predictive"
-    # Nothing comes before initial states: no proposal.
+    # Without one, C++ chooses; nothing comes before initial states.
     chosen = as_proposal(proposal, "simulate") if proposal is not None else Proposal({"proposal": None})
     if step.uses_time and getattr(chosen, "unit_is_guessed", False):
         raise ValueError("simulate: the series of the proposal have dates, but time_unit= of Target must say what t counts in")
@@ -400,6 +464,7 @@ def simulate(
         raise ValueError(f"simulate: initial_state has {states_of_start} states, but must have {len(names)}")
     if chosen.description["proposal"] in ("predictive", "rollout") and start is None:
         raise ValueError(f"simulate: initial_state is missing, but the proposal {chosen!r} starts series from it")
+    tables, covariate_names = _covariates_of(step, covariates, chosen, initial)
     description = None if proposal is None else chosen.description
     plan |= {"proposal": description, "options": {}, "chunk_rows": _FILE_ROWS}
 
@@ -408,12 +473,14 @@ def simulate(
         "uses_step": "dt" in step.extra,
         "order": order,
         "initial_depends_on_theta": initial_depends_on_theta(initial_state),
+        "covariates": covariate_names,
     }
     pool, batches, own = _executor_of(executor, workers)
     try:
         core, record = _core.simulate_python(
             step.name, prior._core, names, _Caller(step, pool, order), start, draw, to_json(description),
-            to_json(declared), to_json(plan), chosen.series, chosen.times, file, resume, batches, show_progress_bars,
+            to_json(declared), to_json(plan), chosen.series, chosen.times, tables, file, resume, batches,
+            show_progress_bars,
         )  # fmt: skip
     finally:
         if own:
@@ -428,7 +495,12 @@ def _range_text(gaps: float | tuple[float, float]) -> str:
 
 def _finished(core: _core.TransitionSet | None, record: str, file: str) -> Transitions:
     data = Transitions(core) if core is not None else Transitions.load(file)
-    invalid = json.loads(record).get("invalid", 0)
+    about = json.loads(record)
+    if "first_failure" in about:
+        warnings.warn(
+            f"simulate: the simulator failed in {about['failed_blocks']} calls, first with: {about['first_failure']}", stacklevel=3
+        )
+    invalid = about.get("invalid", 0)
     if invalid:
         lost = f"simulate: {invalid} of {len(data) + invalid} transitions were dropped because their result is not finite"
         warnings.warn(lost, stacklevel=3)

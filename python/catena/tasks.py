@@ -17,6 +17,7 @@ import numpy as np
 
 from . import _core, _html
 from ._arrays import LARGEST_COUNT, ArrayLike, as_array, as_rows, as_seed, to_json
+from ._covariates import as_tables, split_covariates
 from ._settings import Settings, entries
 from ._times import split_time
 from .errors import SamplingFailure
@@ -33,6 +34,7 @@ class Observation:
     series: np.ndarray  #: x⁰ … x^T, one state a row
     theta: np.ndarray  #: the true parameters
     times: np.ndarray | None  #: of the rows, for simulators that use time
+    covariates: np.ndarray | None = None  #: of the rows, for simulators that take them
 
 
 class Task:
@@ -63,31 +65,59 @@ class Task:
         """Whether transitions depend on t."""
         return self._core.uses_time
 
-    def step(
-        self, theta: ArrayLike, x: ArrayLike, t: ArrayLike | None = None, *, seed: int | None = 0, threads: int = 0
-    ) -> np.ndarray:
-        """One transition for every row.
+    @property
+    def covariate_names(self) -> list[str]:
+        """Of the known inputs that transitions take."""
+        return list(self._core.covariate_names)
 
-        >>> get("lotka_volterra").step(np.zeros((5, 4)), np.ones((5, 2)), seed=1).shape
+    @property
+    def covariates(self) -> np.ndarray:
+        """The task's own table of them, a row for each step in time order."""
+        return self._core.covariates
+
+    def step(
+        self,
+        theta: ArrayLike,
+        x: ArrayLike,
+        t: ArrayLike | None = None,
+        *,
+        u: ArrayLike | None = None,
+        seed: int | None = 0,
+        threads: int = 0,
+    ) -> np.ndarray:
+        """One transition for every row; u: the covariates of each, for tasks that take them.
+
+        >>> get("lotka_volterra").step(np.full((5, 4), 2.0), np.ones((5, 2)), seed=1).shape
         (5, 2)
         """
         rows = as_rows(x, "step", "x", len(self.state_names))
         parameters = as_rows(theta, "step", "theta", self.prior.dimension)
         times = np.zeros(len(rows)) if t is None else np.broadcast_to(as_array(t, "step", "t"), (len(rows),))
-        return self._core.step(parameters, rows, np.ascontiguousarray(times), as_seed(seed, "step"), threads)
+        _, inputs = split_covariates(rows, self.state_names, self.covariate_names, u, "step")
+        inputs = np.broadcast_to(inputs, (len(rows), inputs.shape[1])) if len(inputs) else np.empty((len(rows), 0))
+        times, inputs = np.ascontiguousarray(times), np.ascontiguousarray(inputs)
+        return self._core.step(parameters, rows, times, inputs, as_seed(seed, "step"), threads)
 
     def simulate(self, **keywords: Any) -> Transitions:
         """Training transitions: catena.simulate(task, …).
 
         >>> get("gaussian_rw").simulate(budget=50)
-        Transitions(50 of x_1; parameters theta_1)
+        Transitions(45 of x_1; parameters theta_1)
         """
         from .simulation import simulate
 
         return simulate(self, **keywords)
 
-    def observe(self, transitions: int = 10, *, theta: ArrayLike | None = None, seed: int | None = 0) -> Observation:
-        """A test series of so many transitions; θ is drawn from the prior unless it is given.
+    def observe(
+        self,
+        transitions: int = 10,
+        *,
+        theta: ArrayLike | None = None,
+        covariates: ArrayLike | None = None,
+        seed: int | None = 0,
+    ) -> Observation:
+        """A test series of so many transitions; θ is drawn from the prior unless it is given. covariates: a table of them
+        in place of the task's own.
 
         >>> get("gaussian_rw").observe(10, seed=7).series.shape
         (11, 1)
@@ -97,8 +127,10 @@ class Task:
             raise ValueError(
                 f"observe: transitions is {transitions!r}, but must be a whole number between 1 and {LARGEST_COUNT:,}"
             )
-        found = self._core.observe(int(transitions), as_seed(seed, "observe"), given)
-        return Observation(found["series"], found["theta"], found["times"] if self.uses_time else None)
+        tables = [] if covariates is None else as_tables(covariates, "observe", self.covariate_names)[0]
+        found = self._core.observe(int(transitions), as_seed(seed, "observe"), given, tables)
+        inputs = found["covariates"] if self.covariate_names else None
+        return Observation(found["series"], found["theta"], found["times"] if self.uses_time else None, inputs)
 
     def reference(
         self,
@@ -116,10 +148,15 @@ class Task:
         >>> task.reference(task.observe(10), n=100).shape
         (100, 1)
         """
-        rows = series.series if isinstance(series, Observation) else split_time(series, "reference")[0]
+        given = None
+        if isinstance(series, Observation):
+            series, given = series.series, series.covariates
+        rows, inputs = split_covariates(
+            split_time(series, "reference")[0], self.state_names, self.covariate_names, given, "reference"
+        )
         fields = Settings("reference", _core.reference_settings())
         found = self._core.reference(
-            as_rows(rows, "reference", "series", len(self.state_names)),
+            as_rows(rows, "reference", "series", len(self.state_names)), inputs,
             n, fields.json_of(settings), as_seed(seed, "reference"), threads, show_progress_bars,
         )  # fmt: skip
         if found["outcome"] != "ok":

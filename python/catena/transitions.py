@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _core, _html
 from ._arrays import ArrayLike, as_rows, names_of, to_json
+from ._covariates import as_table
 from .priors import Prior, as_prior
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Transitions:
     >>> task = catena.tasks.get("gaussian_rw")
     >>> data = task.simulate(budget=100, seed=1)
     >>> data.theta.shape, data.x.shape, data.x_next.shape
-    ((100, 1), (100, 1), (100, 1))
+    ((90, 1), (90, 1), (90, 1))
     """
 
     def __init__(self, core: _core.TransitionSet | _core.TransitionFile, path: str | None = None) -> None:
@@ -47,10 +48,12 @@ class Transitions:
         x_next: ArrayLike,
         time: ArrayLike | None = None,
         *,
+        u: ArrayLike | None = None,
         state_names: Sequence[str] | None = None,
         max_invalid: float = 0.1,
     ) -> Transitions:
-        """Transitions made elsewhere, one a row. Rows that are not finite are dropped, counted and reported.
+        """Transitions made elsewhere, one a row; u: the covariates of each. Rows that are not finite are dropped, counted
+        and reported.
 
         >>> import catena, numpy as np
         >>> prior = catena.priors.Independent({"drift": catena.priors.Normal()})
@@ -73,6 +76,7 @@ class Transitions:
         else:
             parts["time"] = np.empty((len(parts["x"]), 0))
         parts["step"] = np.empty((len(parts["x"]), 0))
+        parts["u"], inputs = (np.empty((len(parts["x"]), 0)), []) if u is None else as_table(u, function)
         for name, part in parts.items():
             if len(part) != len(parts["x"]):
                 raise ValueError(f"{function}: {name} has {len(part)} rows, but must have {len(parts['x'])}, as x")
@@ -88,7 +92,7 @@ class Transitions:
         if invalid:
             parts = {name: np.ascontiguousarray(part[finite]) for name, part in parts.items()}
         provenance = {"catena_version": _core.version(), "model": "given arrays", "budget": len(finite), "invalid": invalid}
-        return cls(make_set(prior, parts, names, to_json(provenance)))
+        return cls(make_set(prior, parts, names, inputs, to_json(provenance)))
 
     @property
     def _core(self) -> _core.TransitionSet:
@@ -124,12 +128,21 @@ class Transitions:
         return step[:, 0] if step.shape[1] else None
 
     @property
+    def u(self) -> np.ndarray | None:
+        """Covariates of each transition, [N, k], or of blocks of M [N, Mk]; None if the simulator takes none."""
+        return self._core.u if self.covariate_names else None
+
+    @property
     def prior(self) -> Prior:
         return Prior(self._about.prior)
 
     @property
     def state_names(self) -> list[str]:
         return list(self._about.state_names)
+
+    @property
+    def covariate_names(self) -> list[str]:
+        return list(self._about.covariate_names)
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -145,7 +158,7 @@ class Transitions:
         >>> import catena
         >>> catena.tasks.get("gaussian_rw").simulate(budget=100).save("transitions.nc")
         >>> len(Transitions.load("transitions.nc"))
-        100
+        90
         """
         self._core.write(os.fspath(path))
 
@@ -164,6 +177,10 @@ class Transitions:
         if self.time is not None:
             variables["time"] = (("transition",), self.time)
         coordinates = {"parameter": self.prior.names, "state": self.state_names}
+        if self.u is not None:
+            single = self.u.shape[1] == len(self.covariate_names)
+            variables["u"] = (("transition", "covariate" if single else "covariate_column"), self.u)
+            coordinates["covariate"] = self.covariate_names
         return xarray.Dataset(variables, coordinates, {"provenance": self._core.provenance})
 
     def __repr__(self) -> str:
@@ -178,15 +195,18 @@ class Transitions:
         if self.path is not None:
             return Transitions.load, (self.path,)
         parts = {name: np.array(getattr(self._core, name)) for name in PARTS}
-        return _from_parts, (self.prior, parts, self.state_names, self._core.provenance)
+        return _from_parts, (self.prior, parts, self.state_names, self.covariate_names, self._core.provenance)
 
 
-PARTS = ("theta", "x", "x_next", "time", "step")
+PARTS = ("theta", "x", "x_next", "time", "step", "u")
 
 
-def make_set(prior: Prior, parts: dict[str, np.ndarray], state_names: list[str], provenance: str) -> _core.TransitionSet:
+def make_set(
+    prior: Prior, parts: dict[str, np.ndarray], state_names: list[str], covariate_names: list[str], provenance: str
+) -> _core.TransitionSet:
     """The C++ set of arrays by name, which must be float64 rows."""
-    return _core.make_transitions(prior._core, *(parts[name] for name in PARTS), state_names, provenance)
+    arrays = (parts[name] for name in PARTS)
+    return _core.make_transitions(prior._core, *arrays, state_names, covariate_names, provenance)
 
 
 def _from_parts(*parts: Any) -> Transitions:

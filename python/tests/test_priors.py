@@ -5,6 +5,7 @@ import pickle
 import catena
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 from catena import _core, priors
 
@@ -31,7 +32,7 @@ FAMILIES = {
 def test_every_family_of_the_registry_is_here():
     # MultivariateNormal has the first two; the third is the prior of a second round, which catena makes itself; the
     # others have tests of their own.
-    several = {"correlated_normal", "standard_normal", "around", "truncated", "dirichlet", "fixed"}
+    several = {"correlated_normal", "standard_normal", "around", "truncated", "dirichlet", "fixed", "logit_normal"}
     assert set(FAMILIES) | several == set(_core.prior_families())
 
 
@@ -61,6 +62,17 @@ def test_frozen_distributions_of_scipy_become_these_families(name):
         priors.Independent({"a": converted}).log_prob(theta), exact.logpdf(theta[:, 0]), rtol=1e-10, atol=1e-12
     )
     assert type(converted) is type(family)
+
+
+def test_a_logit_normal_is_a_sigmoid_of_a_normal_between_its_bounds():
+    prior = priors.Independent({"a": priors.LogitNormal(-0.5, 1.5, 1, 3)})
+    z = np.linspace(-6, 6, 25)[:, None]
+    theta = 1 + 2 * scipy.special.expit(-0.5 + 1.5 * z)
+    np.testing.assert_allclose(prior._core.to_theta(z), theta, rtol=1e-13)
+    np.testing.assert_allclose(prior._core.to_z(theta), z, rtol=1e-8, atol=1e-12)
+    slope = 1.5 * (theta - 1) * (3 - theta) / 2  # dθ/dz
+    np.testing.assert_allclose(prior.log_prob(theta), (scipy.stats.norm.logpdf(z) - np.log(slope))[:, 0], rtol=1e-9)
+    assert prior.log_prob(np.array([[1.0], [3.5]])).tolist() == [-np.inf, -np.inf]
 
 
 def test_distributions_of_several_parameters_come_from_scipy_too():

@@ -22,7 +22,7 @@ using simulate::RecordShape;
 /// A model whose features are the record itself.
 model::TrainedModel bare_model(const RecordShape& shape, const tasks::Task& task, double longest_step = 1) {
   const std::size_t extras = (shape.time ? 1 : 0) + (shape.step ? 1 : 0) + (shape.initial() ? 1 : 0);
-  const std::size_t size = shape.condition() + shape.target() + extras;
+  const std::size_t size = shape.condition() + shape.target() + extras + shape.inputs();
   nlohmann::json json = {{"states", shape.states}, {"records", shape.to_json()}};
   for (std::size_t i = 0; i < size; ++i) {
     const bool step = shape.step && i + 1 == size;
@@ -36,6 +36,7 @@ model::TrainedModel bare_model(const RecordShape& shape, const tasks::Task& task
   model.features = model::Features::from_json("test", json);
   model.prior = task.prior;
   model.state_names = task.simulator.state_names;
+  if (shape.covariates > 0) model.covariate_names = task.simulator.covariate_names;
   return model;
 }
 
@@ -214,6 +215,43 @@ TEST_P(Extension, TimesComposeExactly) {
     local.add(Eigen::MatrixXd::Identity(2, 2), next - c * x, 1);
   }
   expect_exact({local}, *tasks::series_likelihood(task, observation.series), observed);
+}
+
+TEST_P(Extension, CovariatesComposeExactly) {
+  const tasks::Task task = tasks::make_task("driven_ar");
+  constexpr std::size_t block = 4;
+  const std::size_t transitions = T() + block;  // a block, and a remainder beside them
+  const std::vector<tasks::Observation> observation{tasks::observe("test", task, transitions, 9)};
+  const std::vector<simulate::SeriesView> views = views_of(observation);
+  const auto likelihood = tasks::series_likelihood(task, observation[0].series, observation[0].covariates);
+  const model::TrainedModel single = bare_model({.states = 1, .covariates = 1}, task),
+                            blocks = bare_model({.states = 1, .block = block, .covariates = 1}, task);
+  const auto locals_of = [](const ObservedSeries& observed, std::size_t size) {
+    LocalPosteriors local;
+    for (std::size_t t = 0; t < observed.transitions(); ++t) {
+      Eigen::MatrixXd h(size, 2);
+      Eigen::VectorXd r(size);
+      double x = observed.c(t, 0);
+      for (std::size_t j = 0; j < size; ++j) {
+        const auto at = static_cast<Eigen::Index>(j);
+        const double next = x + observed.c(t, 1 + j);
+        h.row(at) << 1, observed.c(t, 1 + size + j);
+        r[at] = next - 0.8 * x;
+        x = next;
+      }
+      local.add(h, r, 0.25);
+    }
+    return local;
+  };
+  const ObservedSeries alone = observed_series("test", single, {}, views);
+  ASSERT_EQ(alone.transitions(), transitions);
+  EXPECT_EQ(alone.u(1, 0), observation[0].covariates(1, 0));  // of the state before
+  expect_exact({locals_of(alone, 1)}, *likelihood, alone);
+  const model::TrainedModel* companions[] = {&single};
+  const ObservedSeries joined = observed_series("test", blocks, companions, views);
+  std::vector<LocalPosteriors> locals{locals_of(joined, block)};
+  if (joined.companions[0].transitions() > 0) locals.push_back(locals_of(joined.companions[0], 1));
+  expect_exact(std::move(locals), *likelihood, joined);
 }
 
 INSTANTIATE_TEST_SUITE_P(Lengths, Extension, ::testing::Values(1U, 10U, 100U),

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "catena/core/errors.h"
+
 namespace catena::evaluate::predictive_test {
 namespace {
 
@@ -160,6 +162,84 @@ TEST_F(Predictive, IsAGroupThatArvizOpens) {
   EXPECT_EQ(groups[1].name, "predictions");
   EXPECT_EQ(std::get<std::vector<double>>(groups[1].variable("time").values), (std::vector<double>{15, 16, 17}));
   EXPECT_EQ(std::get<std::vector<double>>(groups[1].variable("series").values).size(), draws * horizon * 2);
+}
+
+/// x' = x + θ u, exactly.
+struct Driven {
+  void step(const simulate::StepInput& input, Stream&, StateBlock next) const {
+    for (std::size_t l = 0; l < next.lanes; ++l) {
+      next(0, l) = input.state(0, l) + input.theta(0, l) * input.covariates(0, l);
+    }
+  }
+};
+
+class DrivenPrediction : public ::testing::Test {
+ protected:
+  simulate::Simulator simulator = simulate::make_simulator("driven", {"theta"}, {"x"}, Driven{});
+  Matrix theta{3, 1}, observed{4, 1}, u{4, 1}, ahead{2, 1};
+  std::vector<double> times = {};
+  std::size_t horizon = 0;
+
+  DrivenPrediction() {
+    simulator.covariate_names = {"u"};
+    for (std::size_t k = 0; k < 3; ++k) theta(k, 0) = static_cast<double>(k);
+    for (std::size_t t = 0; t < 4; ++t) u(t, 0) = std::pow(10.0, static_cast<double>(t));
+    for (std::size_t t = 0; t < 4; ++t) observed(t, 0) = static_cast<double>(t);
+    ahead(0, 0) = 1e4, ahead(1, 0) = 1e5;
+  }
+  PredictiveSeries run(ConstMatrixView beyond = {}) const {
+    return predict(simulator, theta, {.states = observed, .times = times, .covariates = u},
+                   {.horizon = horizon, .covariates = beyond}, Streams(3), Parallel(1));
+  }
+  std::string sentence(ConstMatrixView beyond = {}) const {
+    try {
+      run(beyond);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+};
+
+TEST_F(DrivenPrediction, TakesTheCovariatesOfEachRowAndThoseOfTheStepsAhead) {
+  horizon = 3;
+  const PredictiveSeries series = run(ahead);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto factor = static_cast<double>(k);
+    EXPECT_EQ(series.run[k](3, 0), 111 * factor);
+    EXPECT_EQ(series.one_step[k](3, 0), 2 + 100 * factor);
+    EXPECT_EQ(series.forecast[k](0, 0), 3 + 1e3 * factor);
+    EXPECT_EQ(series.forecast[k](2, 0), 3 + 1.11e5 * factor);
+  }
+  EXPECT_EQ(series.forecast_times, (std::vector<double>{4, 5, 6}));
+}
+
+TEST_F(DrivenPrediction, ForecastsFromTheLastObservedStateOverRowsThatHaveCovariatesAlone) {
+  observed(2, 0) = observed(3, 0) = std::numeric_limits<double>::quiet_NaN();
+  horizon = 3;
+  const PredictiveSeries series = run();
+  ASSERT_EQ(series.one_step[2].rows(), 4U);
+  EXPECT_EQ(series.forecast[2](0, 0), 1 + 2 * 10);
+  EXPECT_EQ(series.forecast[2](2, 0), 1 + 2 * 1110);
+  EXPECT_EQ(series.forecast_times, (std::vector<double>{2, 3, 4}));
+}
+
+TEST_F(DrivenPrediction, SaysWhichCovariatesAreMissing) {
+  horizon = 3;
+  EXPECT_EQ(sentence(),
+            "predict: the number of rows of covariates beyond the last observed state is 0, but must be 2 or "
+            "more, for 3 steps ahead: give them as covariates, or rows of the series without states (u)");
+  horizon = 0;
+  times = {0, 1, 2, 4};
+  EXPECT_NE(sentence().find("the step to row 4 of the series is 2 steps of the simulator, but must be one"),
+            std::string::npos);
+  times = {};
+  u(1, 0) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(sentence(),
+            "predict: the covariate u in row 2 is nan, but must be finite: the step from that row depends on it");
+  u = Matrix(4, 0);
+  EXPECT_EQ(sentence(),
+            "predict: the table of covariates of the series is missing, but must be given for every row: u");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ inline Calibration calibrate(const twins::Twin& twin, std::size_t transitions, s
     const twins::State theta = twins::prior_draw(twin, stream);
     const Matrix series = twins::series(twin, theta, transitions, stream);
     const auto likelihood = twin.likelihood(series);
-    const Reference reference = sample_reference(*likelihood, calibration_draws, light_settings(),
+    const Reference reference = sample_reference(*likelihood, twin.prior(), calibration_draws, light_settings(),
                                                  root.child("reference", s), Parallel(1), silent_progress());
     refused[s] = reference.outcome != Outcome::ok;
     const auto quantities_of = [&](std::span<const double> point) {

@@ -16,7 +16,7 @@ class ReferenceFile : public ::testing::Test {
     series_(1, 0) = 1;
     series_(2, 0) = 0.5;
     const auto likelihood = tasks::series_likelihood(task_, series_);
-    reference_ = sample_reference(*likelihood, 20, {}, Streams(3), Parallel(1), silent_progress());
+    reference_ = sample_reference(*likelihood, task_.prior, 20, {}, Streams(3), Parallel(1), silent_progress());
     std::filesystem::remove_all(directory_);
   }
   ~ReferenceFile() override { std::filesystem::remove_all(directory_); }

@@ -16,12 +16,18 @@ std::unique_ptr<tasks::SeriesLikelihood> simulated(const twins::Twin& twin, std:
   return twin.likelihood(twins::series(twin, theta, transitions, stream));
 }
 
+/// Of tasks whose θ is z.
+prior::Prior standard(const tasks::SeriesLikelihood& likelihood) {
+  return prior::Prior::standard(simulate::numbered_names("theta", likelihood.parameters()));
+}
+
 TEST(Reference, ChainsMatchTheClosedFormPosteriorOfTheGaussianWalk) {
   const auto likelihood = simulated(twins::gaussian_rw(2), 10, 1);
   const auto exact = likelihood->closed_form_posterior();
   ReferenceSettings settings;
   settings.closed_form = false;
-  const Reference chains = sample_reference(*likelihood, 1000, settings, Streams(2), Parallel(2), silent_progress());
+  const Reference chains =
+      sample_reference(*likelihood, standard(*likelihood), 1000, settings, Streams(2), Parallel(2), silent_progress());
   ASSERT_EQ(chains.outcome, Outcome::ok);
   EXPECT_EQ(chains.method, "mcmc");
   const double sd = std::sqrt(exact->covariance(0, 0));
@@ -45,7 +51,8 @@ TEST(Reference, HasTheSameDrawsForAnyNumberOfThreads) {
   for (const twins::Twin& twin : {twins::periodic_sde(), twins::sir()}) {
     const auto likelihood = simulated(twin, 5, 3);
     const auto draws = [&](int threads) {
-      return sample_reference(*likelihood, 100, light_settings(), Streams(4), Parallel(threads), silent_progress())
+      return sample_reference(*likelihood, twin.prior(), 100, light_settings(), Streams(4), Parallel(threads),
+                              silent_progress())
           .draws;
     };
     EXPECT_EQ(draws(1), draws(2)) << twin.name;
@@ -55,7 +62,8 @@ TEST(Reference, HasTheSameDrawsForAnyNumberOfThreads) {
 
 TEST(Reference, GivesTheFourModesOfPeriodicSdeTheirEqualShares) {
   const auto likelihood = simulated(twins::periodic_sde(), 30, 5);
-  const Reference reference = sample_reference(*likelihood, 1000, {}, Streams(6), Parallel(2), silent_progress());
+  const Reference reference =
+      sample_reference(*likelihood, standard(*likelihood), 1000, {}, Streams(6), Parallel(2), silent_progress());
   ASSERT_EQ(reference.outcome, Outcome::ok);
   std::array<int, 4> counts{};
   for (std::size_t k = 0; k < 1000; ++k) {
@@ -73,7 +81,8 @@ TEST(Reference, FindsTheWidthOfNarrowModes) {
   const twins::State theta = {1.3, -1.1};
   Stream stream = Streams(17).stream("series");
   const auto likelihood = twin.likelihood(twins::series(twin, theta, 10000, stream));
-  const Reference reference = sample_reference(*likelihood, 1000, {}, Streams(18), Parallel(2), silent_progress());
+  const Reference reference =
+      sample_reference(*likelihood, standard(*likelihood), 1000, {}, Streams(18), Parallel(2), silent_progress());
   ASSERT_EQ(reference.outcome, Outcome::ok);
   std::array<double, 2> mean{}, deviation{};
   for (std::size_t i = 0; i < 2; ++i) {
@@ -109,13 +118,14 @@ TEST(Reference, RefusesChainsThatHaveNotMixed) {
   ReferenceSettings settings;
   settings.round = 8;
   settings.rounds = 1;
-  const Reference reference = sample_reference(*likelihood, 10, settings, Streams(8), Parallel(2), silent_progress());
+  const Reference reference =
+      sample_reference(*likelihood, standard(*likelihood), 10, settings, Streams(8), Parallel(2), silent_progress());
   EXPECT_EQ(reference.outcome, Outcome::not_mixed);
 }
 
 TEST(Reference, KeepsAPinnedParameterAtItsValue) {
   // Ordinary transitions, then prey dies out in one last leap and the hunters' decline shows γ exactly.
-  const twins::State theta = {0.2, 0.1, -0.3, 0.4};
+  const twins::State theta = {twins::rate(0.2), twins::rate(0.1), twins::rate(-0.3), twins::rate(0.4)};
   Stream stream = Streams(9).stream("series");
   Matrix series(7, 2);
   twins::State x = {1, 0.5};
@@ -125,20 +135,21 @@ TEST(Reference, KeepsAPinnedParameterAtItsValue) {
   }
   series(5, 0) = 0;
   series(5, 1) = 0.5;
-  series(6, 1) = 0.5 * std::pow(1 - 0.02 * (1 + 2 * twins::sigmoid(-0.3)), 5);
+  series(6, 1) = 0.5 * std::pow(1 - 0.02 * theta[2], 5);
   // From (x, y) to (0, 0.5) in one transition is absurd for σ = 0.1; a larger σ makes it merely rare.
   const auto likelihood = tasks::lotka_volterra::likelihood({.sigma = 2}, series, 8);
-  const Reference reference =
-      sample_reference(*likelihood, 100, light_settings(), Streams(10), Parallel(2), silent_progress());
+  const Reference reference = sample_reference(*likelihood, twins::lotka_volterra().prior(), 100, light_settings(),
+                                               Streams(10), Parallel(2), silent_progress());
   ASSERT_EQ(reference.outcome, Outcome::ok);
-  for (std::size_t k = 0; k < 100; ++k) EXPECT_NEAR(reference.draws(k, 2), -0.3, 1e-9);
+  for (std::size_t k = 0; k < 100; ++k) EXPECT_NEAR(reference.draws(k, 2), theta[2], 1e-9);
   EXPECT_NE(reference.draws(0, 0), reference.draws(1, 0));
 }
 
 TEST(Reference, RefusesSettingsThatCannotWork) {
   const auto likelihood = simulated(twins::periodic_sde(), 2, 11);
   const auto run = [&](std::size_t n, const ReferenceSettings& settings) {
-    return sample_reference(*likelihood, n, settings, Streams(1), Parallel(1), silent_progress());
+    return sample_reference(*likelihood, standard(*likelihood), n, settings, Streams(1), Parallel(1),
+                            silent_progress());
   };
   EXPECT_THROW(run(0, {}), InputError);
   EXPECT_THROW(run(10, {.population = 16, .chains = 32}), InputError);

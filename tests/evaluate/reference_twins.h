@@ -12,6 +12,7 @@
 #include "catena/core/random.h"
 #include "catena/tasks/ar/ar.h"
 #include "catena/tasks/double_well/double_well.h"
+#include "catena/tasks/driven_ar/driven_ar.h"
 #include "catena/tasks/gaussian_rw/gaussian_rw.h"
 #include "catena/tasks/likelihood.h"
 #include "catena/tasks/linear_sde/linear_sde.h"
@@ -35,9 +36,21 @@ struct Twin {
   std::function<std::unique_ptr<tasks::SeriesLikelihood>(ConstMatrixView)> likelihood;
   /// The whole series, where it is more than `start` and `step` say.
   std::function<Matrix(const State& theta, std::size_t transitions, Stream&)> series = nullptr;
+  /// Rates are least + range · sigmoid(z); without a range, θ is z itself.
+  double least = 0, range = 0;
+
+  prior::Prior prior() const {
+    prior::Prior result;
+    for (std::size_t i = 0; i < parameters; ++i) {
+      result.add({"theta_" + std::to_string(i + 1)},
+                 range > 0 ? prior::logit_normal(0, 1, least, least + range) : prior::normal(0, 1));
+    }
+    return range > 0 ? result : prior::Prior::standard(result.names());
+  }
 };
 
 inline double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
+inline double rate(double z) { return 1 + 2 * sigmoid(z); }  // lotka_volterra's
 
 /// x^0, …, x^T from the twin.
 inline Matrix series(const Twin& twin, const State& theta, std::size_t transitions, Stream& stream) {
@@ -53,7 +66,10 @@ inline Matrix series(const Twin& twin, const State& theta, std::size_t transitio
 
 inline State prior_draw(const Twin& twin, Stream& stream) {
   State theta(twin.parameters);
-  for (double& value : theta) value = stream.normal();
+  for (double& value : theta) {
+    const double z = stream.normal();
+    value = twin.range > 0 ? twin.least + twin.range * sigmoid(z) : z;
+  }
   return theta;
 }
 
@@ -141,8 +157,7 @@ inline Twin double_well() {
 
 inline State lotka_volterra_step(const State& theta, const State& start, double sigma, Stream& stream) {
   State x = start;
-  const double alpha = 1 + 2 * sigmoid(theta[0]), beta = 1 + 2 * sigmoid(theta[1]);
-  const double gamma = 1 + 2 * sigmoid(theta[2]), delta = 1 + 2 * sigmoid(theta[3]);
+  const double alpha = theta[0], beta = theta[1], gamma = theta[2], delta = theta[3];
   for (int k = 0; k < 5; ++k) {
     const double prey = x[0], hunters = x[1], sd = sigma * prey * hunters * std::sqrt(0.02);
     x[0] = prey + (alpha * prey - beta * prey * hunters) * 0.02 + sd * stream.normal();
@@ -153,27 +168,32 @@ inline State lotka_volterra_step(const State& theta, const State& start, double 
 }
 
 inline Twin lotka_volterra(double sigma = 0.1) {
-  return {"lotka_volterra", 4, [](Stream&) { return State{1, 0.5}; },
-          [sigma](const State& theta, const State& x, std::size_t, Stream& stream) {
-            return lotka_volterra_step(theta, x, sigma, stream);
-          },
-          [sigma](ConstMatrixView s) { return tasks::lotka_volterra::likelihood({.sigma = sigma}, s); }};
+  return {.name = "lotka_volterra",
+          .parameters = 4,
+          .start = [](Stream&) { return State{1, 0.5}; },
+          .step = [sigma](const State& theta, const State& x, std::size_t,
+                          Stream& stream) { return lotka_volterra_step(theta, x, sigma, stream); },
+          .likelihood = [sigma](ConstMatrixView s) { return tasks::lotka_volterra::likelihood({.sigma = sigma}, s); },
+          .least = 1,
+          .range = 2};
 }
 
 inline Twin sir() {
-  return {"sir", 2, [](Stream& stream) { return State{2.5 + 2.5 * stream.uniform(), 2.5 * stream.uniform(), 0.0}; },
-          [](const State& theta, const State& start, std::size_t, Stream& stream) {
-            double s = start[0], i = start[1], r = start[2];
-            const double gamma = 2 * sigmoid(theta[0]), beta = 2 * sigmoid(theta[1]), root = std::sqrt(0.01);
-            for (int k = 0; k < 5; ++k) {
-              const double infections = beta * s * i, recoveries = gamma * i;
-              s += -infections * 0.01 + 0.01 * root * stream.normal();
-              r += recoveries * 0.01 + 0.01 * root * stream.normal();
-              i += (infections - recoveries) * 0.01 + 0.1 * i * root * stream.normal();
-            }
-            return State{std::max(s, 0.0), std::max(i, 0.0), std::max(r, 0.0)};
-          },
-          [](ConstMatrixView s) { return tasks::sir::likelihood(s); }};
+  Twin twin{"sir", 2, [](Stream& stream) { return State{2.5 + 2.5 * stream.uniform(), 2.5 * stream.uniform(), 0.0}; },
+            [](const State& theta, const State& start, std::size_t, Stream& stream) {
+              double s = start[0], i = start[1], r = start[2];
+              const double gamma = theta[0], beta = theta[1], root = std::sqrt(0.01);
+              for (int k = 0; k < 5; ++k) {
+                const double infections = beta * s * i, recoveries = gamma * i;
+                s += -infections * 0.01 + 0.01 * root * stream.normal();
+                r += recoveries * 0.01 + 0.01 * root * stream.normal();
+                i += (infections - recoveries) * 0.01 + 0.1 * i * root * stream.normal();
+              }
+              return State{std::max(s, 0.0), std::max(i, 0.0), std::max(r, 0.0)};
+            },
+            [](ConstMatrixView s) { return tasks::sir::likelihood(s); }};
+  twin.range = 2;
+  return twin;
 }
 
 inline Twin ar(std::size_t order) {
@@ -218,6 +238,20 @@ inline Twin seasonal_ar() {
           [](ConstMatrixView s) { return tasks::seasonal_ar::likelihood({}, s); }};
 }
 
+/// Driven by the task's own table.
+inline Twin driven_ar() {
+  const Matrix u = tasks::driven_ar::make().covariates;
+  return {"driven_ar", 2, [](Stream&) { return State{0}; },
+          [u](const State& theta, const State& x, std::size_t t, Stream& stream) {
+            return State{0.8 * x[0] + theta[0] + theta[1] * u(t % u.rows(), 0) + 0.5 * stream.normal()};
+          },
+          [u](ConstMatrixView s) {
+            Matrix rows(s.rows, 1);
+            for (std::size_t t = 0; t < s.rows; ++t) rows(t, 0) = u(t % u.rows(), 0);
+            return tasks::driven_ar::likelihood({}, s, rows);
+          }};
+}
+
 /// A task of which three states in ten are missing, by the likelihood over longer steps.
 inline Twin with_gaps(Twin whole, const std::string& task, const nlohmann::json& options) {
   Twin twin = whole;
@@ -251,6 +285,7 @@ inline std::vector<Twin> all() {
           ar(3),
           stationary_ar1(2),
           seasonal_ar(),
+          driven_ar(),
           with_gaps(gaussian_rw(2), "gaussian_rw", {{"dim", 2}}),
           with_gaps(periodic_sde(), "periodic_sde", nlohmann::json::object())};
 }

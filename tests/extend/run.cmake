@@ -24,7 +24,7 @@ function(add_line file after line)
   file(WRITE ${WORK}/${file} "${changed}")
 endfunction()
 
-foreach(part CMakeLists.txt benchmarks/paper cmake cli examples src tests tools/render-figures)
+foreach(part CMakeLists.txt benchmarks/paper cmake cli examples mpi src tests tools/render-figures)
   cmake_path(GET part PARENT_PATH folder)
   file(COPY ${SOURCE}/${part} DESTINATION ${WORK}/${folder})
 endforeach()

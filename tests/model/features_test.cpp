@@ -67,6 +67,32 @@ TEST(Features, OfALongerRecordAreTheLatestStateAndDifferences) {
   EXPECT_EQ(Features::from_json("test", features.to_json()).shape(), features.shape());
 }
 
+TEST(Features, SeeCovariatesStandardisedAndKnowTheirRange) {
+  simulate::TransitionSet set = train::transitions_of("driven_ar", 2000, nlohmann::json::object());
+  const Features features(set);
+  ASSERT_EQ(features.size(), 3U);  // the state, its increment, the covariate
+  EXPECT_EQ(features.known(), 2U);
+  EXPECT_EQ(features.known(1), 2U);
+  double sum = 0, squares = 0;
+  std::vector<float> c(3);
+  for (std::size_t r = 0; r < set.size(); ++r) {
+    features.apply(set.record(r), c);
+    EXPECT_NEAR(features.all()[2].mean + features.all()[2].scale * c[2], set.u(r, 0), 1e-5);
+    sum += c[2];
+    squares += static_cast<double>(c[2]) * c[2];
+  }
+  EXPECT_NEAR(sum / 2000, 0, 1e-4);
+  EXPECT_NEAR(squares / 2000, 1, 2e-3);
+  const std::vector<double> x{features.all()[0].mean}, next{x[0] + features.all()[1].mean};
+  const std::vector<double> far{features.all()[2].high + 2.5 * features.all()[2].scale};
+  EXPECT_NEAR(features.excess({x, next, 0, 1, far}), 2.5, 1e-9);
+  const Features read = Features::from_json("test", features.to_json());
+  EXPECT_EQ(read.shape(), features.shape());
+  EXPECT_EQ(read.all()[2].scale, features.all()[2].scale);
+  for (std::size_t r = 0; r < set.size(); ++r) set.u(r, 0) = 3;  // one that never varies does no harm
+  EXPECT_EQ(Features(set).all()[2].scale, 1);
+}
+
 TEST(Features, SeeTimeByTheSinesAndCosinesOfItsPeriods) {
   const simulate::TransitionSet set = train::transitions_of("ti_gaussian_rw", 500, {{"dim", 2}});
   const Features features(set, {}, {12, 7.5});

@@ -85,6 +85,7 @@ def test_a_sweep_of_corrections(catena, sweep, tmp_path, monkeypatch):
         "budgets": [2000],
         "transitions": [4],
         "observations": 1,
+        "proposal": {"proposal": "fixed"},
     }
     sweep.write_text(json.dumps(settings))
     out, page = tmp_path / "out", tmp_path / "page.md"

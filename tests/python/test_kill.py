@@ -8,14 +8,12 @@ import json
 import os
 import random
 import signal
-import struct
 import subprocess
 import sys
 import time
 
-import h5py
-import numpy as np
 import pytest
+from compare import contents, litter, rows
 
 PYTHON = """
 import sys, numpy as np, catena
@@ -25,38 +23,6 @@ prior = catena.priors.Independent({"drift": catena.priors.Normal(0, 1)})
 catena.simulate(step, prior, proposal=catena.proposals.Box(-4, 4), budget=10_000, seed=1, path=sys.argv[1], resume=True,
                 batch_size=64, show_progress_bars=False)
 """
-
-
-def without_seconds(value):
-    """JSON without what a clock said."""
-    if isinstance(value, dict):
-        return {key: without_seconds(each) for key, each in value.items() if key != "seconds"}
-    return [without_seconds(each) for each in value] if isinstance(value, list) else value
-
-
-def contents(path):
-    """All that a file says: its arrays and attributes, its bytes, or of a model everything but the seconds that training took."""
-    if path.suffix == ".nc":  # whose library notes when it wrote
-        with h5py.File(path) as file:
-            return {name: np.asarray(file[name]).tolist() for name in file}, {name: str(text) for name, text in file.attrs.items()}
-    data = path.read_bytes()
-    if path.suffix != ".safetensors":
-        return data
-    length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8 : 8 + length])
-    about = {key: without_seconds(json.loads(text)) if text[:1] == "{" else text for key, text in header["__metadata__"].items()}
-    arrays = {key: value for key, value in header.items() if key != "__metadata__"}
-    # The header's length depends on the seconds; offsets count from its end.
-    return about, arrays, data[8 + length :]
-
-
-def rows(folder):
-    """The rows of an experiment: what they are and what came out, without what a clock said."""
-    return [line.split(",")[:9] for line in (folder / "rows.csv").read_text().splitlines()]
-
-
-def litter(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.suffix in (".tmp", ".partial", ".checkpoint"))
 
 
 class Work:

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -29,6 +30,15 @@ def test_a_terminal_gets_a_bar_that_is_redrawn_in_place(program):
     text = on_a_terminal(program, *ARGUMENTS)
     assert "\rbench 100 % [████████████████████████]" in text
     assert text.count("\n") == 1
+
+
+def test_a_search_over_networks_is_one_bar_that_never_goes_back(program, catena, tmp_path):
+    catena("simulate", "gaussian_rw", "--budget", "600", "-o", tmp_path / "t.nc", "-q")
+    for method in ["fnle", "fnre", "fnse", "fnbe"]:
+        text = on_a_terminal(program, "train", tmp_path / "t.nc", "--method", method, "--steps", "60", "-o", tmp_path / "m.safetensors")
+        assert text.count("\n") == 1 and text.count(f"training {method}") > 1
+        shares = [int(share) for share in re.findall(r"training \w+ +(\d+) %", text)]
+        assert shares == sorted(shares) and shares[-1] == 100
 
 
 def test_quiet_says_nothing_even_on_a_terminal(program):

@@ -179,6 +179,35 @@ TEST(SeriesFigure, ShowsDatesAndTheForecast) {
   FAIL() << "no figure of the series";
 }
 
+TEST(SeriesFigure, ShowsCovariatesBelowTheStates) {
+  Results results;
+  results.observed = files::Series{{"prey"}, Matrix(30, 1), {}};
+  const auto drawn = [&]() -> Drawing {
+    for (const DrawnFigure& figure : draw_all(results)) {
+      if (figure.name == "series") return figure.drawing;
+    }
+    return {};
+  };
+  EXPECT_EQ(drawn().caption, "");
+  const std::string before = drawn().spec.dump();
+  results.observed->covariate_names = {"temp", "effort"};
+  results.observed->covariates = Matrix(30, 2);
+  const std::string after = drawn().spec.dump();
+  EXPECT_EQ(before.find("effort"), std::string::npos);
+  EXPECT_NE(after.find("temp"), std::string::npos);
+  EXPECT_NE(after.find("effort"), std::string::npos);
+  EXPECT_EQ(drawn().caption, "Below the states: the covariates that acted on the steps.");
+  results.forecast = Predictive{Matrix(2, 1), Matrix(2, 1), Matrix(2, 1), {30, 31}};
+  const nlohmann::json views = drawn().spec["concat"];
+  ASSERT_EQ(views.size(), 3U);
+  for (const nlohmann::json& view : views) {  // one range of time for all rows
+    EXPECT_EQ(view["layer"][0]["encoding"]["x"]["scale"]["domain"], nlohmann::json({0, 31}));
+  }
+  results.observed->covariate_names = {"a", "b", "c", "d", "e"};
+  results.observed->covariates = Matrix(30, 5);
+  EXPECT_EQ(drawn().caption, "Below the states: the first 4 of 5 covariates.");
+}
+
 TEST(Marginals, ShowThePrior) {
   Results results;
   results.posterior = draws(200, 1);

@@ -46,6 +46,34 @@ class DrawsFile : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
+TEST_F(DrawsFile, KeepsTheCovariatesOfEverySeries) {
+  Draws draws{{"a"}, Matrix(4, 1)};
+  for (const std::size_t rows : {3, 2}) {
+    files::Series& series = draws.series.emplace_back();
+    series.names = {"x"};
+    series.values = Matrix(rows, 1);
+    series.covariate_names = {"temp", "dose"};
+    series.covariates = Matrix(rows, 2);
+    for (std::size_t r = 0; r < rows; ++r) {
+      series.covariates(r, 0) = static_cast<double>(10 * rows + r);
+      series.covariates(r, 1) = r == 0 ? std::nan("") : 0.5;
+    }
+  }
+  write_draws(folder_ / "draws.nc", draws);
+  const Draws read = read_draws(folder_ / "draws.nc");
+  ASSERT_EQ(read.series.size(), 2U);
+  for (std::size_t s = 0; s < 2; ++s) {
+    EXPECT_EQ(read.series[s].covariate_names, draws.series[s].covariate_names);
+    for (std::size_t i = 0; i < draws.series[s].covariates.values().size(); ++i) {
+      const double kept = read.series[s].covariates.values()[i], was = draws.series[s].covariates.values()[i];
+      EXPECT_TRUE(kept == was || (std::isnan(kept) && std::isnan(was)));
+    }
+  }
+  for (files::Series& series : draws.series) series.covariates = {}, series.covariate_names = {};
+  write_draws(folder_ / "draws.nc", draws);
+  EXPECT_EQ(read_draws(folder_ / "draws.nc").series.front().covariates.cols(), 0U);
+}
+
 TEST_F(DrawsFile, HasOneVariablePerParameter) {
   // Two chains of three draws; a variable of integers; one that is no draw.
   const Draws draws = read({.name = "posterior",

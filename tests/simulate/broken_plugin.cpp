@@ -25,7 +25,9 @@ const catena_description description = {
     0,
     1,
     0,
-    0};
+    0,
+    0,
+    nullptr};
 }  // namespace
 
 extern "C" int catena_plugin_version(void) {

@@ -14,7 +14,9 @@ const catena_description description = {
     0,
     2,
     0,
-    1};
+    1,
+    0,
+    nullptr};
 }  // namespace
 
 extern "C" int catena_plugin_version(void) { return CATENA_PLUGIN_VERSION; }

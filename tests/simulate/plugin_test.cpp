@@ -74,6 +74,31 @@ TEST(Plugin, OfTheFirstVersionStillLoads) {
   for (std::size_t r = 0; r < 10; ++r) EXPECT_EQ(set.x_next(r, 0), set.x(r, 0) + set.theta(r, 0));
 }
 
+TEST(Plugin, OfTheSecondVersionStillLoads) {
+  const Model model = load_plugin(plugin("version2_plugin"));
+  EXPECT_EQ(model.simulator.order, 2U);
+  EXPECT_EQ(model.simulator.covariates(), 0U);
+  SimulationPlan plan;
+  plan.budget = 10;
+  const TransitionSet set = simulate(model, plan, Parallel(1), silent_progress());
+  for (std::size_t r = 0; r < 10; ++r) EXPECT_EQ(set.x_next(r, 0), set.x(r, 0) - set.x(r, 1) + set.theta(r, 0));
+}
+
+TEST(Plugin, MayTakeCovariates) {
+  const Model model = load_plugin(plugin("covariates_plugin"));  // x' = x + a·light + food
+  EXPECT_EQ(model.simulator.covariate_names, (std::vector<std::string>{"light", "food"}));
+  SimulationPlan plan;
+  plan.budget = 100;
+  EXPECT_TRUE(one_sentence(failure("covariates_plugin"), "the table of covariates is missing, but must be given"));
+  Matrix table(2, 2);
+  std::ranges::copy(std::vector<double>{0.5, 1, 1.5, 2}, table.values().begin());
+  plan.covariates = {table};
+  const TransitionSet set = simulate(model, plan, Parallel(1), silent_progress());
+  for (std::size_t r = 0; r < 100; ++r) {
+    EXPECT_EQ(set.x_next(r, 0), set.x(r, 0) + set.theta(r, 0) * set.u(r, 0) + set.u(r, 1));
+  }
+}
+
 TEST(Plugin, MayDeclareAnOrderAStepAndInitialStates) {
   const Model model = load_plugin(plugin("extended_plugin"));  // x' = x^t − x^(t−1) + a, x⁰ = a, x¹ = 2a
   SimulationPlan plan;
@@ -99,7 +124,7 @@ TEST(Plugin, EveryWayToBeBrokenIsOneSentence) {
   EXPECT_TRUE(one_sentence(missing, "plugin: /nonexistent/libnone.so cannot be loaded: ")) << missing;
   const auto version = failure("broken_plugin_version");
   EXPECT_TRUE(
-      one_sentence(version, "is 43, but must be 2 or earlier: compile it with this catena's catena_simulator.h"))
+      one_sentence(version, "is 44, but must be 3 or earlier: compile it with this catena's catena_simulator.h"))
       << version;
   const auto symbol = failure("broken_plugin_symbol");
   EXPECT_TRUE(one_sentence(symbol, "has no function catena_plugin_step, which a catena plug-in must have")) << symbol;

@@ -178,7 +178,7 @@ TEST(RolloutProposal, CarriesStatesOnWithAFreshThetaEachTime) {
   EXPECT_EQ(source.block_rows(), 640U);
   Matrix z(640, 1), theta(640, 1), x(640, 1), x_next(640, 1), time(640, 1);
   TransitionLanes lanes(model, source.lanes());
-  const std::size_t invalid = source.make_block(0, lanes, {z, theta, x, x_next, time, {}});
+  const std::size_t invalid = source.make_block(0, lanes, {z, theta, x, x_next, time, {}, {}});
   std::size_t restarts = 0, repeated = 0;
   for (std::size_t r = 16; r < 640; ++r) {  // lane by lane, 16 rows later
     const double before = x_next(r - 16, 0);
@@ -198,8 +198,32 @@ TEST(RolloutProposal, CarriesStatesOnWithAFreshThetaEachTime) {
   EXPECT_GE(invalid, restarts);
   // A shorter last block is the beginning of the whole one.
   Matrix z2(100, 1), theta2(100, 1), x2(100, 1), next2(100, 1), time2(100, 1);
-  source.make_block(0, lanes, {z2, theta2, x2, next2, time2, {}});
+  source.make_block(0, lanes, {z2, theta2, x2, next2, time2, {}, {}});
   for (std::size_t r = 0; r < 96; ++r) EXPECT_EQ(x2(r, 0), x(r, 0));
+}
+
+TEST(DefaultProposal, IsTheModelsOwnOrTheRecipeOfTheTablesForAShareOfTheBudget) {
+  Model model = walk_model(1);
+  EXPECT_EQ(default_proposal(model, 10'000), model.proposal);
+  model.proposal = nullptr;
+  const auto recipe = [&](std::uint64_t budget) {
+    const nlohmann::json json = default_proposal(model, budget);
+    EXPECT_EQ(json["proposal"], "predictive");
+    EXPECT_EQ(json["relative_noise"], 0.5);
+    return std::pair(json["series"].get<int>(), json["length"].get<int>());
+  };
+  EXPECT_EQ(recipe(10'000), std::pair(20, 50));    // benchmarks/sweeps/table-10k.json
+  EXPECT_EQ(recipe(100'000), std::pair(50, 100));  // table-100k.json
+  EXPECT_EQ(recipe(1'000'000), std::pair(50, 100));
+  EXPECT_EQ(recipe(2'000), std::pair(4, 50));
+  EXPECT_EQ(recipe(100), std::pair(1, 10));
+  EXPECT_EQ(recipe(5), std::pair(1, 1));
+  model.simulator.uses_time = true;
+  EXPECT_EQ(recipe(10'000), std::pair(10, 100));
+  model.initial_state = nullptr;
+  EXPECT_EQ(default_proposal(model, 10'000), model.fixed_proposal);
+  model.fixed_proposal = nullptr;
+  EXPECT_THROW(default_proposal(model, 10'000), InputError);
 }
 
 }  // namespace catena::simulate::proposal_test

@@ -33,6 +33,7 @@ Model model_of_order(std::size_t order) {
   prior::Prior proposal;
   proposal.add({"x"}, prior::normal(0, 1));
   model.proposal = {{"proposal", "fixed"}, {"states", proposal.to_json()}, {"times", 7}};
+  model.fixed_proposal = model.proposal;
   return model;
 }
 

@@ -85,17 +85,47 @@ TEST_F(TransitionFiles, OfASetInMemoryAreThoseOfTheSameRun) {
 TEST_F(TransitionFiles, AreSafeAfterEachOfTheSmallChunksThatAPlanAsksFor) {
   int calls = 0, last = 19;  // of 20 blocks: with one thread, two chunks of eight blocks are complete by then
   const Model model = walk_model(1, {.at_each_call = [&] {
-                                   if (++calls == last) throw InputError("stopped");
+                                   if (++calls == last) throw Interrupted();
                                  }});
   SimulationPlan plan;
   plan.budget = 20 * usual_lanes;
   plan.chunk_rows = 8 * usual_lanes;
   const fs::path path = folder_ / "a.nc";
-  EXPECT_THROW(simulate_to_file(path, model, plan, Parallel(1), silent_progress()), InputError);
+  EXPECT_THROW(simulate_to_file(path, model, plan, Parallel(1), silent_progress()), Interrupted);
   last = -1;
   const SimulationInfo info = simulate_to_file(path, model, plan, Parallel(1), silent_progress(), /*resume=*/true);
   EXPECT_EQ(info.resumed_rows, 16 * usual_lanes);
   expect_equal(read_transitions(path), simulate(walk_model(1), plan, Parallel(1), silent_progress()));
+}
+
+TEST_F(TransitionFiles, LoseTheBlocksForWhichTheSimulatorFails) {
+  std::atomic<int> calls = 0;
+  const Model model = walk_model(1, {.at_each_call = [&] {
+                                   const int call = ++calls;
+                                   if (call == 3 || call == 7) throw InputError(fmt::format("failed at {}", call));
+                                 }});
+  SimulationPlan plan;
+  plan.budget = 20 * usual_lanes;
+  const fs::path path = folder_ / "a.nc";
+  const SimulationInfo info = simulate_to_file(path, model, plan, Parallel(1), silent_progress());
+  EXPECT_EQ(info.failed_blocks, 2);
+  EXPECT_EQ(info.first_failure, "failed at 3");
+  EXPECT_EQ(info.invalid, 2 * usual_lanes);
+  EXPECT_EQ(read_transitions(path).size(), 18 * usual_lanes);
+  // Blocks 2 and 6 are missing, the others are what they are.
+  const TransitionSet lacking = read_transitions(path),
+                      whole = simulate(walk_model(1), plan, Parallel(1), silent_progress());
+  EXPECT_EQ(lacking.x_next(2 * usual_lanes, 0), whole.x_next(3 * usual_lanes, 0));
+  EXPECT_EQ(lacking.x_next(18 * usual_lanes - 1, 0), whole.x_next(20 * usual_lanes - 1, 0));
+  calls = 0;
+  plan.max_invalid = 0.05;
+  try {
+    simulate(model, plan, Parallel(1), silent_progress());
+    ADD_FAILURE() << "more than max_invalid were lost";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("failed at 3 (so it was for 2 blocks of 1024 transitions;"))
+        << error.what();
+  }
 }
 
 TEST(Transitions, ArePartOfAPlanWithTheirLanesAndAProposalOfItsOwn) {

@@ -36,6 +36,7 @@ inline Model walk_model(std::size_t n, WalkStepper stepper = {}) {
   prior::Prior proposal;
   for (const auto& name : states) proposal.add({name}, prior::normal(0, 1));
   model.proposal = {{"proposal", "fixed"}, {"states", proposal.to_json()}};
+  model.fixed_proposal = model.proposal;
   return model;
 }
 

@@ -20,7 +20,6 @@ constexpr double false_alarms = 0.001;
 
 model::TrainedModel hardly_trained(const tasks::Task& task) {
   simulate::SimulationPlan plan;
-  plan.proposal = task.proposal;
   plan.budget = 10'000;
   plan.seed = 1;
   train::TrainingData data(simulate::simulate(task, plan, Parallel(), silent_progress()), {});

@@ -43,7 +43,11 @@ TEST_P(EveryExactDensity, GivesTheReferenceByFnlesChains) {
   stream.fill_normal(z.values());
   task.prior.to_theta(z.row(0), theta.row(0));
   const Matrix series = simulate::simulate_series(task, theta, transitions, stream).front();
-  const auto likelihood = tasks::series_likelihood(task, series);
+  Matrix covariates(series.rows(), task.simulator.covariates());
+  for (std::size_t r = 0; covariates.cols() > 0 && r < series.rows(); ++r) {
+    std::ranges::copy(task.covariates.row(r % task.covariates.rows()), covariates.row(r).begin());
+  }
+  const auto likelihood = tasks::series_likelihood(task, series, covariates);
   if (likelihood->normals_per_transition() > 0) GTEST_SKIP() << "its density is estimated, not in closed form";
   ASSERT_TRUE(likelihood->pinned().empty());
 
@@ -54,7 +58,7 @@ TEST_P(EveryExactDensity, GivesTheReferenceByFnlesChains) {
   const McmcDraws draws = mcmc_sample(target, n, {}, Streams(12), Parallel());
   ASSERT_EQ(draws.info.outcome, Outcome::ok);
   const evaluate::Reference reference =
-      evaluate::sample_reference(*likelihood, n, {}, Streams(13), Parallel(), silent_progress());
+      evaluate::sample_reference(*likelihood, task.prior, n, {}, Streams(13), Parallel(), silent_progress());
   ASSERT_EQ(reference.outcome, Outcome::ok);
   fmt::print("{:16} T {:3}: {}, {} densities\n", name, transitions, draws.info.kernel, draws.info.evaluations);
   for (std::size_t i = 0; i < task.prior.size(); ++i) {

@@ -17,7 +17,6 @@ namespace {
 
 model::TrainedModel learned(const tasks::Task& task, const std::string& method) {
   simulate::SimulationPlan plan;
-  plan.proposal = task.proposal;
   plan.budget = 10'000;
   plan.seed = 1;
   train::TrainingData data(simulate::simulate(task, plan, Parallel(), silent_progress()), {});
@@ -46,6 +45,7 @@ TEST_P(Misfit, IsSeldomFoundInSeriesOfTheTaskItself) {
       PosteriorRequest request{
           .model = model,
           .series = {{known.series[s], known.times.empty() ? std::span<const double>() : known.times[s]}}};
+      if (!known.covariates.empty()) request.series.front().covariates = known.covariates[s];
       request.draws = 200;
       const Streams streams = Streams(3).child("series", s);
       PosteriorDraws draws = draw_posterior(request, streams, Parallel());

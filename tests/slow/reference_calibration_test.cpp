@@ -60,7 +60,8 @@ TEST_P(EveryReference, IsHealthyAndTakesLessThanTwoMinutesOfTwoCores) {
   const auto likelihood = twin.likelihood(series);
   const auto begin = std::chrono::steady_clock::now();
   const std::clock_t cpu_begin = std::clock();
-  const Reference reference = sample_reference(*likelihood, 1000, {}, Streams(4), Parallel(2), silent_progress());
+  const Reference reference =
+      sample_reference(*likelihood, twin.prior(), 1000, {}, Streams(4), Parallel(2), silent_progress());
   const double cpu = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   const sample::ChainHealth health = sample::worst(reference.health);

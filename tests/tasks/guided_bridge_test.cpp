@@ -40,9 +40,8 @@ TEST(LotkaVolterraLikelihood, IsUnbiasedForTwoStepsByQuadrature) {
   // One inner state: a two-dimensional integral, for an ordinary end and for clipped ones (large noise). The outer
   // variable is the clipped coordinate, on a midpoint grid with a cell border at 0, where the integrand jumps; the
   // inner one follows the product of two Gaussians that the integrand is in it.
-  const twins::State theta = {0.3, -0.5, 0.8, 0.1};
-  const double alpha = 1 + 2 * twins::sigmoid(0.3), beta = 1 + 2 * twins::sigmoid(-0.5);
-  const double gamma = 1 + 2 * twins::sigmoid(0.8), delta = 1 + 2 * twins::sigmoid(0.1), dt = 0.02, sigma = 1.5;
+  const twins::State theta = {twins::rate(0.3), twins::rate(-0.5), twins::rate(0.8), twins::rate(0.1)};
+  const double alpha = theta[0], beta = theta[1], gamma = theta[2], delta = theta[3], dt = 0.02, sigma = 1.5;
   // Growth factors of both coordinates at (x, y).
   const auto factor = [&](std::size_t i, double x, double y) {
     return 1 + (i == 0 ? alpha - beta * y : delta * x - gamma) * dt;
@@ -83,7 +82,8 @@ TEST(LotkaVolterraLikelihood, IsUnbiasedForTwoStepsByQuadrature) {
 
 TEST(LotkaVolterraLikelihood, HasTheClippedMassOfSimulations) {
   // Five steps, large noise: the share of transitions that end with x = 0 and y between two bounds.
-  const twins::State theta = {0.3, -0.5, 0.8, 0.1}, start = {0.5, 3};
+  const twins::State theta = {twins::rate(0.3), twins::rate(-0.5), twins::rate(0.8), twins::rate(0.1)};
+  const twins::State start = {0.5, 3};
   constexpr double sigma = 1.2, low = 2.3, high = 2.8;
   constexpr int n = 100000, cells = 10;
   Stream stream = Streams(2).stream("simulate");
@@ -108,8 +108,8 @@ TEST(LotkaVolterraLikelihood, HasTheClippedMassOfSimulations) {
 }
 
 TEST(SirLikelihood, IsUnbiasedForTwoStepsByQuadrature) {
-  const twins::State theta = {0.5, -0.3};
-  const double gamma = 2 * twins::sigmoid(0.5), beta = 2 * twins::sigmoid(-0.3), dt = 0.01;
+  const twins::State theta = {2 * twins::sigmoid(0.5), 2 * twins::sigmoid(-0.3)};
+  const double gamma = theta[0], beta = theta[1], dt = 0.01;
   const double s_sd = 0.01 * std::sqrt(dt), r_sd = 0.01 * std::sqrt(2 * dt);
   int stream_index = 0;
   // An ordinary end; R clipped; S clipped from close to 0.
@@ -143,8 +143,8 @@ TEST(SirLikelihood, IsUnbiasedForTwoStepsByQuadrature) {
 TEST(SirLikelihood, DoesNotDependOnTheParametersOnceNobodyIsInfected) {
   const auto likelihood = sir::likelihood(one_transition({2, 0, 1}, {2.001, 0, 0.999}));
   std::vector<double> u(likelihood->normals_per_transition(), 0.3), a(1), b(1);
-  likelihood->log_transitions(std::vector<double>{0, 0}, u, a);
-  likelihood->log_transitions(std::vector<double>{1, -2}, u, b);
+  likelihood->log_transitions(std::vector<double>{1, 1}, u, a);
+  likelihood->log_transitions(std::vector<double>{1.5, 0.2}, u, b);
   EXPECT_EQ(a[0], b[0]);
   const double sd = 0.01 * std::sqrt(0.05);
   EXPECT_NEAR(a[0], exact::log_normal_density(2.001, 2, sd) + exact::log_normal_density(0.999, 1, sd), 1e-12);
@@ -153,20 +153,22 @@ TEST(SirLikelihood, DoesNotDependOnTheParametersOnceNobodyIsInfected) {
 
 TEST(LotkaVolterraLikelihood, PinsTheRateThatANoiseFreeTransitionShows) {
   Matrix series(3, 2);  // (0, 2) → (0, 2 (1 − 0.02 γ)⁵) → …, γ = 1 + 2 sigmoid(0.4)
-  const double gamma = 1 + 2 * twins::sigmoid(0.4);
+  const double gamma = twins::rate(0.4);
   series(0, 1) = 2;
   for (std::size_t t = 0; t < 2; ++t) series(t + 1, 1) = series(t, 1) * std::pow(1 - 0.02 * gamma, 5);
   const auto pinned = lotka_volterra::likelihood({}, series)->pinned();
   ASSERT_EQ(pinned.size(), 1U);
   EXPECT_EQ(pinned[0].index, 2U);
-  EXPECT_NEAR(pinned[0].value, 0.4, 1e-10);
+  EXPECT_NEAR(pinned[0].value, gamma, 1e-10);
+  const auto likelihood = lotka_volterra::likelihood({}, series);
+  EXPECT_NEAR(likelihood_in_z(*likelihood, twins::lotka_volterra().prior())->pinned()[0].value, 0.4, 1e-10);
   // Prey alone: α.
-  const double alpha = 1 + 2 * twins::sigmoid(-0.6);
+  const double alpha = twins::rate(-0.6);
   const auto prey =
       lotka_volterra::likelihood({}, one_transition({1.5, 0}, {1.5 * std::pow(1 + 0.02 * alpha, 5), 0}))->pinned();
   ASSERT_EQ(prey.size(), 1U);
   EXPECT_EQ(prey[0].index, 0U);
-  EXPECT_NEAR(prey[0].value, -0.6, 1e-10);
+  EXPECT_NEAR(prey[0].value, alpha, 1e-10);
 }
 
 TEST(LotkaVolterraLikelihood, RefusesWhatTheSimulatorCannotDo) {

@@ -18,6 +18,7 @@ namespace {
 using Vector = std::vector<double>;
 
 /// The normals of one transition of one lane, in the order in which the task uses them: step by step, state by state.
+/// For a task with a covariate it stands in the place of t.
 using Twin =
     std::function<Vector(const Vector& theta, Vector x, double t, const std::function<double()>& noise, double coin)>;
 
@@ -27,8 +28,6 @@ struct Case {
   std::size_t noises;  // normals per transition
   Twin step;
 };
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 std::vector<Case> cases() {
   const auto walk = [](bool timed) -> Twin {
@@ -82,19 +81,17 @@ std::vector<Case> cases() {
   };
   const auto lotka = [](double sigma) -> Twin {
     return [sigma](const Vector& theta, Vector x, double, const auto& noise, double) {
-      Vector rate(4);
-      for (std::size_t i = 0; i < 4; ++i) rate[i] = 1 + 2 * sigmoid(theta[i]);
       for (int k = 0; k < 5; ++k) {
         const double prey = x[0], predators = x[1], both = prey * predators, root = std::sqrt(0.02);
-        x[0] += (rate[0] * prey - rate[1] * both) * 0.02 + sigma * both * root * noise();
-        x[1] += (-rate[2] * predators + rate[3] * both) * 0.02 + sigma * both * root * noise();
+        x[0] += (theta[0] * prey - theta[1] * both) * 0.02 + sigma * both * root * noise();
+        x[1] += (-theta[2] * predators + theta[3] * both) * 0.02 + sigma * both * root * noise();
       }
       for (double& value : x) value = std::max(value, 0.0);
       return x;
     };
   };
   const Twin sir = [](const Vector& theta, Vector x, double, const auto& noise, double) {
-    const double gamma = 2 * sigmoid(theta[0]), beta = 2 * sigmoid(theta[1]);
+    const double gamma = theta[0], beta = theta[1];
     for (int k = 0; k < 5; ++k) {
       const double s = x[0], i = x[1];
       const double e1 = noise(), e2 = noise(), e3 = noise();
@@ -113,6 +110,9 @@ std::vector<Case> cases() {
   const Twin seasonal = [](const Vector& theta, Vector x, double t, const auto& noise, double) {
     return Vector{0.8 * x[0] + theta[0] + theta[1] * std::cos(2 * 3.14159265358979323846 * t / 12) + 0.5 * noise()};
   };
+  const Twin driven = [](const Vector& theta, Vector x, double u, const auto& noise, double) {
+    return Vector{0.8 * x[0] + theta[0] + theta[1] * u + 0.5 * noise()};
+  };
   return {{"gaussian_rw", {}, 1, walk(false)},
           {"gaussian_rw", {{"dim", 10}}, 10, walk(false)},
           {"ti_gaussian_rw", {{"dim", 2}}, 2, walk(true)},
@@ -129,7 +129,8 @@ std::vector<Case> cases() {
           {"ar", {}, 1, autoregression},
           {"ar", {{"order", 3}}, 1, autoregression},
           {"stationary_ar1", {{"dim", 2}}, 2, walk(false)},
-          {"seasonal_ar", {}, 1, seasonal}};
+          {"seasonal_ar", {}, 1, seasonal},
+          {"driven_ar", {}, 1, driven}};
 }
 
 Task make(const Case& c) { return make_task(c.name, c.options.is_null() ? nlohmann::json::object() : c.options); }
@@ -148,14 +149,16 @@ TEST(EveryTask, EqualsItsScalarTwinOnTheSameNoise) {
     const std::size_t n = task.simulator.states(), d = task.simulator.parameters();
     for (const std::size_t lanes : {1, 13, 64}) {  // one group of noise: its layout is [normals × padded lanes]
       const std::size_t window = task.simulator.window();
-      StateLanes theta(d, lanes), x(window, lanes), next(n, lanes);
+      StateLanes z(d, lanes), theta(d, lanes), x(window, lanes), next(n, lanes);
       AlignedVector<double> time(padded_lanes(lanes));
       Stream setup = Streams(4).stream(c.name, lanes);
-      fill_normal(setup, theta);
-      simulate::make_proposal("test", task.proposal, {task, Streams(1)})->draw(setup, x, time.data());
+      task.prior.sample(setup, z, theta);
+      simulate::make_proposal("test", task.fixed_proposal, {task, Streams(1)})->draw(setup, x, time.data());
+      StateLanes u(task.simulator.covariates(), lanes);
+      fill_normal(setup, u);
       Stream stream = Streams(5).stream(c.name, lanes);
       Stream again = stream;
-      task.simulator.step({theta, x, task.simulator.uses_time ? time.data() : nullptr}, stream, next);
+      task.simulator.step({theta, x, task.simulator.uses_time ? time.data() : nullptr, nullptr, u}, stream, next);
 
       // The walks draw one row of exactly `lanes` normals per state, the others whole padded rows.
       const bool by_rows = c.name != "mixture_rw" && c.noises == n;
@@ -172,7 +175,8 @@ TEST(EveryTask, EqualsItsScalarTwinOnTheSameNoise) {
         for (std::size_t i = 0; i < d; ++i) parameters[i] = theta(i, l);
         for (std::size_t i = 0; i < window; ++i) state[i] = x(i, l);
         std::size_t used = 0;
-        const Vector expected = c.step(parameters, state, time[l], [&] { return noise[width * used++ + l]; }, coins[l]);
+        const double known = u.coordinates() > 0 ? u(0, l) : time[l];
+        const Vector expected = c.step(parameters, state, known, [&] { return noise[width * used++ + l]; }, coins[l]);
         EXPECT_EQ(used, c.noises);
         double size = 1;  // of the numbers that are added up on the way
         for (const double value : state) size += std::abs(value) * (1 + std::abs(value) + std::abs(value * value));
@@ -197,10 +201,11 @@ TEST(EveryTask, MakesTheSameTransitionsInAnyPartOfABlock) {
     Stream setup = Streams(8).stream(c.name);
     fill_normal(setup, theta);
     fill_normal(setup, x);
+    const StateLanes u(task.simulator.covariates(), lanes);
     Stream stream = Streams(9).stream(c.name), again = stream;
-    task.simulator.step({theta, x, time.data()}, stream, first);
+    task.simulator.step({theta, x, time.data(), nullptr, u}, stream, first);
     for (std::size_t i = 0; i < n; ++i) x(i, 77) += 1;
-    task.simulator.step({theta, x, time.data()}, again, second);
+    task.simulator.step({theta, x, time.data(), nullptr, u}, again, second);
     for (std::size_t l = 0; l < lanes; ++l) {
       if (l == 77) continue;
       for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(first(i, l), second(i, l)) << c.name;
@@ -227,6 +232,7 @@ TEST(EveryTask, HasTheDimensionsAndTheStartOfTheSpecification) {
   EXPECT_EQ(shape("ar", {{"order", 3}}), Shape(3, 1));
   EXPECT_EQ(shape("stationary_ar1"), Shape(1, 1));
   EXPECT_EQ(shape("seasonal_ar"), Shape(2, 1));
+  EXPECT_EQ(shape("driven_ar"), Shape(2, 1));
 
   const auto start = [](const std::string& name, const nlohmann::json& options = nlohmann::json::object()) {
     const Task task = make_task(name, options);
@@ -284,7 +290,7 @@ TEST(StationaryAr1, StartsInTheDistributionThatItKeeps) {
   }
 }
 
-TEST(EveryTask, HasAStandardNormalPriorAndTheDefaultProposalOfTheSpecification) {
+TEST(EveryTask, HasThePriorAndTheFixedProposalOfTheSpecification) {
   struct Expected {
     const char* name;
     bool uniform;
@@ -296,18 +302,21 @@ TEST(EveryTask, HasAStandardNormalPriorAndTheDefaultProposalOfTheSpecification) 
                             Expected{"lotka_volterra", true, 0, 10}, Expected{"sir", true, 0, 5}}) {
     const Task task = make_task(e.name);
     const Vector z(task.prior.size(), 0.7);
-    Vector theta(z.size());
+    Vector theta(z.size()), expected = z;  // rates are sigmoids of z, between 1 and 3 or 0 and 2
+    const double sigmoid = 1 / (1 + std::exp(-0.7));
+    if (std::string(e.name) == "lotka_volterra") std::ranges::fill(expected, 1 + 2 * sigmoid);
+    if (std::string(e.name) == "sir") std::ranges::fill(expected, 2 * sigmoid);
     task.prior.to_theta(z, theta);
-    EXPECT_EQ(theta, z) << e.name;
-    EXPECT_EQ(task.proposal["proposal"], "fixed");
-    ASSERT_EQ(task.proposal["states"]["factors"].size(), task.simulator.states());
-    for (const auto& factor : task.proposal["states"]["factors"]) {
+    for (std::size_t i = 0; i < z.size(); ++i) EXPECT_NEAR(theta[i], expected[i], 1e-15) << e.name;
+    EXPECT_EQ(task.fixed_proposal["proposal"], "fixed");
+    ASSERT_EQ(task.fixed_proposal["states"]["factors"].size(), task.simulator.states());
+    for (const auto& factor : task.fixed_proposal["states"]["factors"]) {
       EXPECT_EQ(factor["family"], e.uniform ? "uniform" : "normal") << e.name;
       EXPECT_EQ(factor[e.uniform ? "low" : "mean"], e.low) << e.name;
       EXPECT_EQ(factor[e.uniform ? "high" : "sd"], e.high) << e.name;
     }
   }
-  EXPECT_EQ(make_task("ti_gaussian_rw").proposal["times"], 100);
+  EXPECT_EQ(make_task("ti_gaussian_rw").fixed_proposal["times"], 100);
   EXPECT_EQ(make_task("lotka_volterra").predictive,
             nlohmann::json({{"series", 50}, {"length", 100}, {"noise", 0.2}, {"non_negative", true}}));
   EXPECT_EQ(make_task("sir").predictive,
@@ -320,8 +329,10 @@ TEST(EveryTask, ClipsAtZeroOnlyWhatIsReturned) {
     const Task task = make_task(name);
     const std::size_t n = task.simulator.states(), lanes = 4096;
     StateLanes theta(task.simulator.parameters(), lanes), x(n, lanes), next(n, lanes);
+    const double rate = std::string(name) == "sir" ? 1 : 2, start = std::string(name) == "sir" ? 1e-4 : 9.0;
     for (std::size_t l = 0; l < lanes; ++l) {
-      for (std::size_t i = 0; i < n; ++i) x(i, l) = std::string(name) == "sir" ? 1e-4 : 9.0;
+      for (std::size_t i = 0; i < task.simulator.parameters(); ++i) theta(i, l) = rate;
+      for (std::size_t i = 0; i < n; ++i) x(i, l) = start;
     }
     x(0, 5) = std::numeric_limits<double>::quiet_NaN();
     Stream stream = Streams(6).stream(name);

@@ -38,6 +38,7 @@ TEST(TrainingData, ReadsAFileInWindowsThatCoverIt) {
   const auto path = std::filesystem::path(::testing::TempDir()) / "windows.nc";
   const tasks::Task task = tasks::make_task("gaussian_rw", {{"dim", 2}});
   simulate::SimulationPlan plan;
+  plan.proposal = {{"proposal", "fixed"}};
   plan.budget = 5000;
   simulate::simulate_to_file(path, task, plan, Parallel(1), silent_progress());
   const simulate::TransitionSet all = simulate::read_transitions(path);

@@ -14,7 +14,7 @@ namespace catena::train::testing {
 inline model::TrainedModel exact_gaussian_rw(std::size_t n) {
   const tasks::Task task = tasks::gaussian_rw::make({.dim = static_cast<int>(n)});
   simulate::SimulationPlan plan;
-  plan.proposal = task.proposal;
+  plan.proposal = task.fixed_proposal;
   plan.budget = 500;
   const simulate::TransitionSet set = simulate::simulate(task, plan, Parallel(1), silent_progress());
   model::TrainedModel model;

@@ -28,6 +28,7 @@ class JoinedSets : public ::testing::Test {
 
   void write(const char* name, const tasks::Task& task, std::uint64_t budget, std::uint64_t seed) const {
     simulate::SimulationPlan plan;
+    plan.proposal = {{"proposal", "fixed"}};
     plan.budget = budget;
     plan.seed = seed;
     simulate::simulate_to_file(folder_ / name, task, plan, Parallel(1), silent_progress());

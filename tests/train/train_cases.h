@@ -10,6 +10,7 @@ namespace catena::train {
 inline simulate::TransitionSet transitions_of(std::string_view task, std::uint64_t budget,
                                               const nlohmann::json& options, std::uint64_t seed = 3) {
   simulate::SimulationPlan plan;
+  plan.proposal = {{"proposal", "fixed"}};  // all of the budget are rows
   plan.budget = budget;
   plan.seed = seed;
   return simulate::simulate(tasks::make_task(task, options), plan, Parallel(2), silent_progress());

@@ -27,12 +27,19 @@ class Records {
     CATENA_ASSERT(x.size() == shape().order * n && x_next.size() == shape().block * n);
     model_.features.check_positive(function, model_.state_names, x);
     model_.features.check_positive(function, model_.state_names, x_next);
+    std::vector<double> u;
+    for (std::size_t j = 0; shape().covariates > 0 && j < shape().block; ++j) {
+      const auto row = path.covariates.row(first + j - 1);  // of the state from which the step starts
+      u.insert(u.end(), row.begin(), row.end());
+    }
     simulate::RecordView record{x, x_next};
+    record.u = u;
     if (first > 0) {
       record.time = path.times[first - 1];
       record.step = path.steps[first - 1];
     }
     x_.insert(x_.end(), x.begin(), x.end());
+    u_.insert(u_.end(), u.begin(), u.end());
     observed_.follows.push_back(last_path_ == &path && last_first_ + shape().block == first);
     last_path_ = &path;
     last_first_ = first;
@@ -60,13 +67,14 @@ class Records {
     observed_.x = matrix(x_, shape().condition());
     observed_.time = matrix(time_, shape().time ? 1 : 0);
     observed_.step = matrix(step_, shape().step ? 1 : 0);
+    observed_.u = matrix(u_, shape().inputs());
     return std::move(observed_);
   }
 
  private:
   const model::TrainedModel& model_;
   std::vector<float> c_;
-  std::vector<double> x_, time_, step_;
+  std::vector<double> x_, time_, step_, u_;
   ObservedSeries observed_;
   const simulate::Path* last_path_ = nullptr;  // of the record before
   std::size_t last_first_ = 0;
@@ -100,6 +108,10 @@ void check_companion(std::string_view function, const model::TrainedModel& model
   check::that(other.state_names == model.state_names, function, fmt::format("the states of {}", other.source),
               fmt::format("{}", fmt::join(other.state_names, ", ")),
               fmt::format("{}", fmt::join(model.state_names, ", ")));
+  check::that(shape.initial() || other.covariate_names == model.covariate_names, function,
+              fmt::format("the covariates of {}", other.source),
+              fmt::format("{}", fmt::join(other.covariate_names, ", ")),
+              fmt::format("{}", fmt::join(model.covariate_names, ", ")));
   const bool initial = shape.initial() && !main.initial() && shape.block == main.order;
   const bool single = !shape.initial() && shape.order == main.order && shape.block == 1 && main.block > 1;
   check::that(initial || single, function, fmt::format("what {} was trained on", other.source), "other records",
@@ -133,6 +145,7 @@ ObservedSeries thinned(const ObservedSeries& observed, std::size_t records) {
   if (observed.x.rows() == all) some.x = take(observed.x);
   if (observed.time.rows() == all) some.time = take(observed.time);
   if (observed.step.rows() == all) some.step = take(observed.step);
+  if (observed.u.rows() == all) some.u = take(observed.u);
   for (const ObservedSeries& each : observed.companions) {
     const std::size_t theirs = each.transitions();
     some.companions.push_back(thinned(each, theirs == 0 ? 0 : std::max<std::size_t>(1, theirs * records / all)));
@@ -159,9 +172,15 @@ ObservedSeries observed_series(std::string_view function, const model::TrainedMo
     if (features.uses_time()) {
       check::equal(function, "the number of times of the series", each.times.size(), each.states.rows);
     }
+    check::that(shape.covariates == 0 || each.covariates.cols > 0, function, "the table of covariates of the series",
+                "missing", fmt::format("given for every row: {}", fmt::join(model.covariate_names, ", ")));
+    check::that(shape.covariates > 0 || each.covariates.cols == 0, function, "the table of covariates of the series",
+                "given", "left out: the model was trained without any");
   }
+  std::vector<simulate::SeriesView> named(series.begin(), series.end());  // as sentences call their columns
+  for (simulate::SeriesView& each : named) each.covariate_names = model.covariate_names;
   for (const simulate::Path& path :
-       simulate::paths_of(function, series, features.states(), known_steps(model), settings)) {
+       simulate::paths_of(function, named, features.states(), known_steps(model), settings, shape.covariates)) {
     const std::size_t rows = path.states.rows();
     if (shape.initial()) {
       check::that(path.from_start && rows == shape.block, function, "the number of rows of the series", rows,

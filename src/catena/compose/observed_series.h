@@ -19,9 +19,9 @@ namespace catena::compose {
 
 struct ObservedSeries {
   Matrix c = {};  // T × features, as the model's networks take them
-  /// What the simulator would start the records from: mn states, latest first, t and Δ (without columns where records
-  /// have none of their own).
-  Matrix x = {}, time = {}, step = {};
+  /// What the simulator would start the records from: mn states, latest first, t, Δ and the covariates of M steps
+  /// (without columns where records have none of their own).
+  Matrix x = {}, time = {}, step = {}, u = {};
   std::vector<bool> follows = {};  // whether a record begins where the one before it ends
   std::size_t outside = 0;         // records outside the training range
   double worst_excess = 0;         // how far the worst one lies outside, in standard deviations of the training set
@@ -40,7 +40,7 @@ ObservedSeries thinned(const ObservedSeries& observed, std::size_t records);
 
 /// One state a row; `times` are needed if the model uses them (the time of each state). Throws InputError, whose
 /// sentence begins with `function`, for another number of states than the model's, too few rows, values that are not
-/// finite, gaps that the model does not know.
+/// finite, gaps that the model does not know. For models without covariates.
 ObservedSeries observed_series(std::string_view function, const model::TrainedModel& model, ConstMatrixView series,
                                std::span<const double> times);
 

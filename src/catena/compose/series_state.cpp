@@ -81,6 +81,7 @@ void write_state(const std::filesystem::path& path, const model::TrainedModel& m
   files::TensorFile file;
   file.metadata = {{"kind", "state"},          {"model", identity(model)},       {"transitions", state.transitions},
                    {"outside", state.outside}, {"last_state", state.last_state}, {"last_time", state.last_time}};
+  if (!state.last_covariates.empty()) file.metadata["last_covariates"] = state.last_covariates;
   for (const auto& [name, sum] : state.sums) file.tensors.push_back(tensor_of(name, sum));
   files::write_safetensors(path, file);
 }
@@ -100,11 +101,15 @@ SeriesState read_state(const std::filesystem::path& path, const model::TrainedMo
     state.outside = file.metadata.at("outside").get<std::uint64_t>();
     state.last_state = file.metadata.at("last_state").get<std::vector<double>>();
     state.last_time = file.metadata.at("last_time").get<double>();
+    state.last_covariates = file.metadata.value("last_covariates", std::vector<double>());
   } catch (const nlohmann::json::exception&) {
     throw FileError(fmt::format("{}: its metadata are not those of a state", source));
   }
   if (state.last_state.size() != model.features.states()) {
     throw FileError(fmt::format("{}: its last state has {} values", source, state.last_state.size()));
+  }
+  if (state.last_covariates.size() != model.features.shape().covariates) {
+    throw FileError(fmt::format("{}: its last row has {} covariates", source, state.last_covariates.size()));
   }
   for (auto& [name, sum] : state.sums) read_into(file, name, source, sum);
   return state;

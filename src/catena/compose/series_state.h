@@ -41,7 +41,8 @@ struct SeriesState {
   std::uint64_t transitions = 0;   // T
   std::vector<double> last_state;  // where the next transition starts; empty at first
   double last_time = 0;
-  std::uint64_t outside = 0;  // transitions outside the training range, of all that were added
+  std::vector<double> last_covariates = {};  // those of the last state; empty without covariates
+  std::uint64_t outside = 0;                 // transitions outside the training range, of all that were added
   SeriesSums sums;
 };
 

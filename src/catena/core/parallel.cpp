@@ -1,18 +1,22 @@
 #include "catena/core/parallel.h"
 
+#include <sched.h>
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <thread>
 
 #include "catena/core/check.h"
+#include "catena/core/ranks.h"
 
 namespace catena {
 
@@ -66,10 +70,19 @@ struct Parallel::Arena {
   tbb::task_arena arena;
 };
 
-Parallel::Parallel(int threads) : threads_(threads) {
+Parallel::Parallel(int threads, std::shared_ptr<Ranks> ranks)
+    : threads_(threads), ranks_(ranks ? std::move(ranks) : Ranks::one()) {
   check::between("parallel", "threads", threads, 0, most_threads);
-  if (threads_ == 0) threads_ = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (threads_ == 0) threads_ = usual_threads();
   if (threads_ > 1) arena_ = std::make_shared<Arena>(threads_);
+}
+
+Parallel Parallel::alone() const { return with(Ranks::one()); }
+
+Parallel Parallel::with(std::shared_ptr<Ranks> ranks) const {
+  Parallel same = *this;
+  same.ranks_ = std::move(ranks);
+  return same;
 }
 
 void Parallel::for_each(std::size_t count, const std::function<void(std::size_t)>& body) const {
@@ -124,5 +137,21 @@ void Parallel::for_blocks(std::size_t count, std::size_t block_size,
 }
 
 int Parallel::worker() { return current_worker.number; }
+
+int usual_threads() {
+  const auto number = [](const char* name) {
+    const char* text = std::getenv(name);
+    return text != nullptr ? std::atoi(text) : 0;
+  };
+  const auto within = [](int threads) { return std::clamp(threads, 1, most_threads); };
+  if (const int given = number("SLURM_CPUS_PER_TASK"); given > 0) return within(given);
+  const auto machine = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  cpu_set_t mask;
+  const int allowed = ::sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : machine;
+  // Ranks that mpirun has not bound to processors of their own share them.
+  const int here = std::max(1, number("OMPI_COMM_WORLD_LOCAL_SIZE"));
+  const auto configured = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
+  return within(std::min(allowed, std::max(1, std::min(std::max(machine, allowed), configured) / here)));
+}
 
 }  // namespace catena

@@ -8,13 +8,22 @@
 
 namespace catena {
 
-/// A number of threads to work with. Cheap to copy; copies share the threads.
+class Ranks;
+
+/// A number of threads to work with, and the processes that share the work (ranks.h). Cheap to copy; copies share the
+/// threads.
 class Parallel {
  public:
-  /// threads = 0: as many as the machine has.
-  explicit Parallel(int threads = 0);
+  /// threads = 0: as many as this process may use (usual_threads()). No ranks: this process works alone.
+  explicit Parallel(int threads = 0, std::shared_ptr<Ranks> ranks = nullptr);
 
   int threads() const { return threads_; }
+  /// Whoever shares its work asks here for its part of it; whoever does not does all of it, on every rank.
+  Ranks& ranks() const { return *ranks_; }
+  /// The same threads without the other ranks, for work that was already shared out.
+  Parallel alone() const;
+  /// The same threads with some of the ranks.
+  Parallel with(std::shared_ptr<Ranks> ranks) const;
 
   /// Calls body(index) for 0 ≤ index < count, each once, in any order and on any thread. The first exception (lowest
   /// index among those that ran) is thrown again here.
@@ -31,6 +40,10 @@ class Parallel {
   struct Arena;
   int threads_;
   std::shared_ptr<Arena> arena_;
+  std::shared_ptr<Ranks> ranks_;
 };
+
+/// SLURM_CPUS_PER_TASK, or the processors of the affinity mask, but no more than this host's divided by its ranks.
+int usual_threads();
 
 }  // namespace catena

@@ -18,6 +18,7 @@ namespace catena {
 namespace {
 
 std::atomic<bool> stop_flag = false;
+std::atomic<std::uint64_t> advance_count = 0;
 
 void on_signal(int signal) {
   stop_flag = true;
@@ -61,6 +62,7 @@ class SilentProgress : public Progress {
  public:
   void start(std::string_view, std::string_view, std::uint64_t) override {}
   void advance(std::uint64_t) override {
+    advance_count.fetch_add(1, std::memory_order_relaxed);
     if (catena::stop_requested()) throw Interrupted();
   }
   void note(std::string_view) override {}
@@ -102,6 +104,11 @@ class TextProgress : public SilentProgress {
       }
     }
     SilentProgress::advance(units);
+  }
+
+  void expect(std::uint64_t units) override {
+    const std::lock_guard lock(mutex_);
+    total_ = done_ + units;
   }
 
   void note(std::string_view text) override {
@@ -168,6 +175,13 @@ std::unique_ptr<Progress> make_progress(ProgressStyle style) {
   return std::make_unique<TextProgress>(style == ProgressStyle::bar);
 }
 
+std::uint64_t advances() { return advance_count.load(std::memory_order_relaxed); }
+
+void PartProgress::advance(std::uint64_t) {
+  advance_count.fetch_add(1, std::memory_order_relaxed);
+  if (whole_.stop_requested()) throw Interrupted();
+}
+
 Progress& silent_progress() {
   static SilentProgress progress;
   return progress;
@@ -176,6 +190,7 @@ Progress& silent_progress() {
 void stop_on_interrupt() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  std::signal(SIGUSR1, on_signal);
 }
 
 void request_stop(bool stop) { stop_flag = stop; }

@@ -7,30 +7,16 @@
 #include <map>
 #include <utility>
 
+#include "catena/core/bytes.h"
 #include "catena/core/check.h"
 #include "catena/core/errors.h"
+#include "catena/core/ranks.h"
 #include "catena/sample/posterior.h"
 #include "catena/tasks/observe.h"
 
 namespace catena::evaluate {
 
 namespace {
-
-/// The draws of one series among many: silent, but they stop when the whole is asked to.
-class PartProgress final : public Progress {
- public:
-  explicit PartProgress(const Progress& whole) : whole_(whole) {}
-  void start(std::string_view, std::string_view, std::uint64_t) override {}
-  void advance(std::uint64_t) override {
-    if (whole_.stop_requested()) throw Interrupted();
-  }
-  void note(std::string_view) override {}
-  void finish() override {}
-  bool stop_requested() const override { return whole_.stop_requested(); }
-
- private:
-  const Progress& whole_;
-};
 
 std::vector<std::int64_t> whole_numbers(const Ranks& ranks) { return {ranks.values.begin(), ranks.values.end()}; }
 
@@ -93,27 +79,33 @@ nlohmann::json corrections(const CalibrationResult& result) {
 }  // namespace
 
 KnownSeries known_series(std::string_view function, const tasks::Task& task, std::size_t count, std::size_t transitions,
-                         const Streams& streams) {
+                         const Streams& streams, std::span<const Matrix> covariates) {
   KnownSeries known{Matrix(count, task.prior.size()), {}, {}};
   for (std::size_t s = 0; s < count; ++s) {
-    tasks::Observation one = tasks::observe(function, task, transitions, streams.child("observe", s).seed());
+    const std::span<const Matrix> table =
+        covariates.empty() ? covariates : covariates.subspan(s % covariates.size(), 1);  // one after the other
+    tasks::Observation one = tasks::observe(function, task, transitions, streams.child("observe", s).seed(), {}, table);
     std::ranges::copy(one.theta, known.theta.row(s).begin());
     known.series.push_back(std::move(one.series));
     known.times.push_back(std::move(one.times));
+    if (one.covariates.cols() > 0) known.covariates.push_back(std::move(one.covariates));
   }
   return known;
 }
 
 KnownSeries known_series(std::string_view function, const tasks::Task& task, std::size_t count,
-                         const std::vector<std::size_t>& steps, const Streams& streams) {
+                         const std::vector<std::size_t>& steps, const Streams& streams,
+                         std::span<const Matrix> covariates) {
   check::at_least(function, "the number of rows of a series", steps.size(), std::size_t{2});
-  KnownSeries known = known_series(function, task, count, steps.back(), streams);
+  KnownSeries known = known_series(function, task, count, steps.back(), streams, covariates);
+  const auto at_steps = [&](const Matrix& all) {
+    Matrix rows(steps.size(), all.cols());
+    for (std::size_t r = 0; r < steps.size(); ++r) std::ranges::copy(all.row(steps[r]), rows.row(r).begin());
+    return rows;
+  };
   for (std::size_t s = 0; s < count; ++s) {
-    Matrix rows(steps.size(), known.series[s].cols());
-    for (std::size_t r = 0; r < steps.size(); ++r) {
-      std::ranges::copy(known.series[s].row(steps[r]), rows.row(r).begin());
-    }
-    known.series[s] = std::move(rows);
+    known.series[s] = at_steps(known.series[s]);
+    if (!known.covariates.empty()) known.covariates[s] = at_steps(known.covariates[s]);
     known.times[s].assign(steps.begin(), steps.end());
   }
   return known;
@@ -134,6 +126,26 @@ std::vector<std::size_t> steps_of(std::string_view function, const simulate::Ser
   return steps;
 }
 
+Matrix covariates_by_step(std::string_view function, const simulate::SeriesView& series, double step_length) {
+  std::size_t first = 0;
+  const auto known = [&](std::size_t r) {
+    return std::ranges::all_of(series.states.row(r), [](double value) { return std::isfinite(value); });
+  };
+  while (first + 1 < series.states.rows && !known(first)) ++first;
+  Matrix rows(series.states.rows - first, series.covariates.cols);
+  for (std::size_t r = first; r < series.states.rows; ++r) {
+    const double steps = (series.time(r) - series.time(first)) / step_length;
+    check::that(std::abs(steps - static_cast<double>(r - first)) < 1e-3 * std::max(1.0, steps), function,
+                fmt::format("the time of row {} of the series", r + 1), series.time(r),
+                "one step after that of the row before, for covariates act on every step: add the rows in between, "
+                "with covariates and without states");
+    std::ranges::copy(series.covariates.row(r), rows.row(r - first).begin());
+    if (r + 1 == series.states.rows) break;
+    check::all_finite(function, fmt::format("the covariates of row {}", r + 1), rows.row(r - first));
+  }
+  return rows;
+}
+
 CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries& known, const CalibrationPlan& plan,
                             const Streams& streams, const Parallel& parallel, Progress& progress) {
   const std::size_t count = known.series.size(), d = model.prior.size(), draws = plan.draws;
@@ -142,6 +154,7 @@ CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries&
   check::equal("calibrate", "the number of parameters", known.theta.cols(), d);
   check::equal("calibrate", "the number of rows of theta", known.theta.rows(), count);
   CATENA_ASSERT(known.times.empty() || known.times.size() == count);
+  CATENA_ASSERT(known.covariates.empty() || known.covariates.size() == count);
 
   CalibrationResult result;
   result.parameters = model.prior.names();
@@ -151,11 +164,18 @@ CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries&
   std::vector<std::size_t> outside(count);
   std::vector<Judged> judged(plan.simulator != nullptr ? count : 0);
   const Parallel alone(1);
-  progress.start("calibrate", "series", count);
-  parallel.for_each(count, [&](std::size_t s) {
+  catena::Ranks& ranks = parallel.ranks();
+  std::vector<std::size_t> mine;
+  for (std::size_t s = 0; s < count; ++s) {
+    if (ranks.has(s)) mine.push_back(s);
+  }
+  progress.start("calibrate", "series", mine.size());
+  parallel.for_each(mine.size(), [&](std::size_t place) {
+    const std::size_t s = mine[place];
     PartProgress part(progress);
     simulate::SeriesView series{known.series[s]};
     if (!known.times.empty()) series.times = known.times[s];
+    if (!known.covariates.empty()) series.covariates = known.covariates[s];
     const sample::PosteriorRequest request{
         .model = model, .series = {series}, .draws = draws, .settings = plan.settings, .paths = plan.paths};
     const Streams own = streams.child("calibrate", s);
@@ -165,9 +185,29 @@ CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries&
     std::ranges::copy(drawn.theta.values(), all.row(s * draws).begin());
     result.outcome[s] = drawn.outcome;
     outside[s] = drawn.observed.outside;
+    ranks.tick();
     progress.advance(1);
   });
   progress.finish();
+  share_items(
+      ranks, count,
+      [&](std::size_t s) {
+        BytesWriter bytes;
+        bytes.put(result.outcome[s]).put<std::uint64_t>(outside[s]);
+        bytes.put_all(std::as_const(all).values().subspan(s * draws * d, draws * d));
+        if (!judged.empty()) bytes.put(judged[s].alarm).put(judged[s].failed).put_text(judged[s].not_corrected);
+        return bytes.take();
+      },
+      [&](std::size_t s, std::string_view text) {
+        BytesReader bytes(text);
+        result.outcome[s] = bytes.get<Outcome>();
+        outside[s] = bytes.get<std::uint64_t>();
+        bytes.get_all(all.values().subspan(s * draws * d, draws * d));
+        if (judged.empty()) return;
+        judged[s].alarm = bytes.get<bool>();
+        judged[s].failed = bytes.get<bool>();
+        judged[s].not_corrected = bytes.get_text();
+      });
   for (const std::size_t number : outside) result.transitions_outside += number;
   for (Judged& one : judged) {
     result.alarm.push_back(one.alarm);

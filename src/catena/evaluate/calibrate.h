@@ -25,20 +25,27 @@ struct KnownSeries {
   Matrix theta;
   std::vector<Matrix> series;              // (T + 1) × n each
   std::vector<std::vector<double>> times;  // of their rows, for models that use time and for gaps; else empty
+  std::vector<Matrix> covariates = {};     // of their rows, for models with covariates; else empty
 };
 
-/// θ from the task's prior and a series of T transitions, `count` times over.
+/// θ from the task's prior and a series of T transitions, `count` times over; with the covariates of the given table,
+/// in time order, or else the task's own.
 KnownSeries known_series(std::string_view function, const tasks::Task& task, std::size_t count, std::size_t transitions,
-                         const Streams& streams);
+                         const Streams& streams, std::span<const Matrix> covariates = {});
 
 /// The same with rows at these steps alone, the first of which is 0: as a series with gaps has them. Times are the
 /// steps.
 KnownSeries known_series(std::string_view function, const tasks::Task& task, std::size_t count,
-                         const std::vector<std::size_t>& steps, const Streams& streams);
+                         const std::vector<std::size_t>& steps, const Streams& streams,
+                         std::span<const Matrix> covariates = {});
 
 /// The steps at which rows of this series are known, from the first of them on: what a simulated series must have to be
 /// like it.
 std::vector<std::size_t> steps_of(std::string_view function, const simulate::SeriesView& series, double step_length);
+
+/// The covariates of this series from its first known state on, a row for each step. Throws InputError if a row of them
+/// is missing.
+Matrix covariates_by_step(std::string_view function, const simulate::SeriesView& series, double step_length);
 
 struct CalibrationPlan {
   std::size_t draws = 100;                             // for every series
@@ -60,8 +67,8 @@ struct CalibrationResult {
   std::vector<std::string> not_corrected;  // why a series has its learned draws; empty: it was corrected
 };
 
-/// Series are shared between the threads; each has random streams of its own. A series whose correction fails is ranked
-/// by its learned draws and counted; throws if all do.
+/// Series are shared between threads and ranks; each has random streams of its own. A series whose correction fails is
+/// ranked by its learned draws and counted; throws if all do.
 CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries& known, const CalibrationPlan& plan,
                             const Streams& streams, const Parallel& parallel, Progress& progress);
 

@@ -1,6 +1,7 @@
 #include "catena/evaluate/predictive.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +24,7 @@ class Runners {
         theta_(simulator.parameters(), theta.rows),
         window_(simulator.order * simulator.states(), theta.rows),
         next_(simulator.states(), theta.rows),
+        covariates_(simulator.covariates(), theta.rows),
         time_(padded_lanes(theta.rows), 0.0),
         length_(time_) {
     for (std::size_t l = 0; l < theta.rows; ++l) {
@@ -38,11 +40,14 @@ class Runners {
     for (std::size_t i = 0; i < state.size(); ++i) window_(age * state.size() + i, lane) = state[i];
   }
 
-  void step(double time, double length, Stream& stream) {
+  void step(double time, double length, std::span<const double> u, Stream& stream) {
     std::ranges::fill(length_, length);
     std::ranges::fill(time_, time);
+    for (std::size_t i = 0; i < u.size(); ++i) {
+      for (std::size_t l = 0; l < theta_.view().lanes; ++l) covariates_(i, l) = u[i];
+    }
     simulator_.step({theta_.view(), window_.view(), simulator_.uses_time ? time_.data() : nullptr,
-                     simulator_.uses_step ? length_.data() : nullptr},
+                     simulator_.uses_step ? length_.data() : nullptr, covariates_.view()},
                     stream, next_.view());
     const std::size_t states = simulator_.states(), lanes = theta_.view().lanes;
     for (std::size_t i = window_.view().features; i-- > states;) {
@@ -59,7 +64,7 @@ class Runners {
 
  private:
   const simulate::Simulator& simulator_;
-  StateLanes theta_, window_, next_;
+  StateLanes theta_, window_, next_, covariates_;
   AlignedVector<double> time_, length_;
 };
 
@@ -72,17 +77,56 @@ struct Grid {
   std::vector<double> times;       // of rows and forecast
   std::vector<std::size_t> steps;  // made up to each
   double step_length;
+  std::size_t forecast;  // its first row
+  Matrix covariates;     // of each, but for the last
 
   Grid(const simulate::Simulator& simulator, const simulate::SeriesView& series, const PredictionPlan& plan)
-      : steps{0}, step_length(plan.step_length) {
+      : steps{0}, step_length(plan.step_length), forecast(series.states.rows) {
     const std::size_t rows = series.states.rows;
+    while (simulator.covariates() > 0 && plan.horizon > 0 && forecast > 1 &&
+           !is_known(series.states.row(forecast - 1))) {
+      --forecast;  // rows without states are there for their covariates
+    }
     for (std::size_t r = 0; r < rows; ++r) times.push_back(series.time(r));
-    for (std::size_t h = 1; h <= plan.horizon; ++h)
+    for (std::size_t h = 1; rows + h <= forecast + plan.horizon; ++h)
       times.push_back(times[rows - 1] + static_cast<double>(h) * step_length);
     for (std::size_t r = 1; r < times.size(); ++r) {
       const double length = (times[r] - times[r - 1]) / step_length;
       steps.push_back(steps.back() +
                       (simulator.uses_step ? 1 : static_cast<std::size_t>(std::max(1.0, std::round(length)))));
+    }
+    if (simulator.covariates() > 0) take_covariates(simulator, series, plan);
+  }
+
+ private:
+  void take_covariates(const simulate::Simulator& simulator, const simulate::SeriesView& series,
+                       const PredictionPlan& plan) {
+    const std::size_t rows = series.states.rows, k = simulator.covariates(), known = rows + plan.covariates.rows;
+    const std::string names = fmt::format("{}", fmt::join(simulator.covariate_names, ", "));
+    check::that(series.covariates.cols > 0, function, "the table of covariates of the series", "missing",
+                fmt::format("given for every row: {}", names));
+    check::equal(function, "the number of covariates of the series", series.covariates.cols, k);
+    check::equal(function, "the number of rows of the covariates of the series", series.covariates.rows, rows);
+    if (plan.covariates.rows > 0) {
+      check::equal(function, "the number of covariates of the steps ahead", plan.covariates.cols, k);
+    }
+    check::that(known + 1 >= times.size(), function, "the number of rows of covariates beyond the last observed state",
+                known - forecast,
+                fmt::format("{} or more, for {} steps ahead: give them as covariates, or rows of the series without "
+                            "states ({})",
+                            times.size() - 1 - forecast, plan.horizon, names));
+    covariates = Matrix(times.size() - 1, k);
+    for (std::size_t r = simulator.order - 1; r + 1 < times.size(); ++r) {
+      check::that(steps[r + 1] - steps[r] == 1, function, fmt::format("the step to row {} of the series", r + 2),
+                  fmt::format("{} steps of the simulator", steps[r + 1] - steps[r]),
+                  "one, for covariates act on every step: add the rows in between, with covariates and without states");
+      const auto row = r < rows ? series.covariates.row(r) : plan.covariates.row(r - rows);
+      for (std::size_t i = 0; i < k; ++i) {
+        check::that(std::isfinite(row[i]), function,
+                    fmt::format("the covariate {} in row {}", simulator.covariate_names[i], r + 1), row[i],
+                    "finite: the step from that row depends on it");
+      }
+      std::ranges::copy(row, covariates.row(r).begin());
     }
   }
 };
@@ -105,20 +149,17 @@ void run_block(const simulate::Simulator& simulator, ConstMatrixView theta, Cons
     }
     const std::size_t made = grid.steps[t + 1] - grid.steps[t];
     const double length = (grid.times[t + 1] - grid.times[t]) / grid.step_length;
-    for (std::size_t s = 0; s < made; ++s) runners.step(grid.times[t] + static_cast<double>(s), length, stream);
+    const std::span<const double> u = grid.covariates.cols() > 0 ? grid.covariates.row(t) : std::span<const double>();
+    for (std::size_t s = 0; s < made; ++s) runners.step(grid.times[t] + static_cast<double>(s), length, u, stream);
     for (std::size_t l = 0; l < series.size(); ++l) runners.read(l, series[l].row(t + 1));
   }
 }
 
-/// The rows of `series` from `first` on, cut off.
-Matrix cut(Matrix& series, std::size_t first) {
-  const ConstMatrixView all = series;
-  Matrix rest(all.rows - first, all.cols), kept(first, all.cols);
-  for (std::size_t r = 0; r < all.rows; ++r) {
-    std::ranges::copy(all.row(r), r < first ? kept.row(r).begin() : rest.row(r - first).begin());
-  }
-  series = std::move(kept);
-  return rest;
+/// `count` rows of a matrix.
+Matrix rows_from(const Matrix& all, std::size_t first, std::size_t count) {
+  Matrix some(count, all.cols());
+  for (std::size_t r = 0; r < count; ++r) std::ranges::copy(all.row(first + r), some.row(r).begin());
+  return some;
 }
 
 files::Group series_group(const char* name,
@@ -185,7 +226,7 @@ PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView t
 
   PredictiveSeries result;
   result.run.assign(theta.rows, Matrix(observed.rows, observed.cols));
-  result.one_step.assign(theta.rows, Matrix(observed.rows + plan.horizon, observed.cols));
+  result.one_step.assign(theta.rows, Matrix(grid.times.size(), observed.cols));
   progress.start("predict", "draws", theta.rows);
   parallel.for_blocks(theta.rows, block_draws, [&](std::size_t begin, std::size_t end, std::size_t block) {
     const ConstMatrixView mine = theta.slice_rows(begin, end);
@@ -198,8 +239,12 @@ PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView t
   });
   progress.finish();
   if (plan.horizon > 0) {
-    for (Matrix& one : result.one_step) result.forecast.push_back(cut(one, observed.rows));
-    result.forecast_times.assign(grid.times.begin() + static_cast<std::ptrdiff_t>(observed.rows), grid.times.end());
+    for (Matrix& one : result.one_step) {
+      result.forecast.push_back(rows_from(one, grid.forecast, plan.horizon));
+      one = rows_from(one, 0, observed.rows);
+    }
+    const auto first = grid.times.begin() + static_cast<std::ptrdiff_t>(grid.forecast);
+    result.forecast_times.assign(first, first + static_cast<std::ptrdiff_t>(plan.horizon));
   }
   return result;
 }
@@ -210,17 +255,19 @@ simulate::Simulator surrogate_simulator(const model::DensityModel& model) {
   simulator.parameter_names = model.model->prior.names();
   simulator.state_names = model.model->state_names;
   simulator.uses_time = model.model->features.uses_time();
+  simulator.covariate_names = model.model->covariate_names;
   simulator.step = [&model](const simulate::StepInput& input, Stream& stream, StateBlock next) {
     const std::size_t lanes = next.lanes, d = input.theta.features, n = next.features;
-    Matrix z(lanes, d), x(lanes, n);
+    Matrix z(lanes, d), x(lanes, n), u(lanes, input.covariates.features);
     std::vector<double> theta(d);
     for (std::size_t l = 0; l < lanes; ++l) {
       for (std::size_t i = 0; i < d; ++i) theta[i] = input.theta(i, l);
       model.model->prior.to_z(theta, z.row(l));
       for (std::size_t i = 0; i < n; ++i) x(l, i) = input.state(i, l);
+      for (std::size_t i = 0; i < u.cols(); ++i) u(l, i) = input.covariates(i, l);
     }
     const std::span<const double> times(input.time, input.time == nullptr ? 0 : lanes);
-    const Matrix drawn = model::draw_transitions(model, z, x, times, Streams(stream.bits()));
+    const Matrix drawn = model::draw_transitions(model, z, x, times, Streams(stream.bits()), u);
     for (std::size_t l = 0; l < lanes; ++l) {
       for (std::size_t i = 0; i < n; ++i) next(i, l) = drawn(l, i);
     }

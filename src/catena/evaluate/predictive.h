@@ -31,12 +31,15 @@ struct PredictionPlan {
   double step_length = 1;       ///< of one step of the simulator on the scale of the times (simulate/paths.h)
   std::size_t horizon = 0;      ///< steps to forecast beyond the last row
   ConstMatrixView starts = {};  ///< where each draw's series begins, latest state first, if not in the observed states
+  ConstMatrixView covariates = {};  ///< of the steps ahead: rows that follow those of the series
 };
 
-/// The first m states of `observed` must be known, for a chain of order m, unless the plan has `starts`. A simulator
-/// that takes the length of its step makes one step from row to row, another as many as fit, to the nearest whole
-/// number. Draws that leave the finite numbers stay as they come. The result is a function of the streams alone,
-/// whatever the number of threads.
+/// With covariates every row is one step after the one before it, and each row from which a step is made must have its
+/// own: those of a forecast are rows of the series beyond its last observed state, which is where the forecast begins
+/// then, and those of the plan. The first m states of `observed` must be known, for a chain of order m, unless the plan
+/// has `starts`. A simulator that takes the length of its step makes one step from row to row, another as many as fit,
+/// to the nearest whole number. Draws that leave the finite numbers stay as they come. The result is a function of the
+/// streams alone, whatever the number of threads.
 PredictiveSeries predict(const simulate::Simulator& simulator, ConstMatrixView theta,
                          const simulate::SeriesView& observed, const PredictionPlan& plan, const Streams& streams,
                          const Parallel& parallel, Progress& progress = silent_progress());

@@ -7,9 +7,12 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
+#include "catena/core/bytes.h"
 #include "catena/core/errors.h"
+#include "catena/core/ranks.h"
 #include "catena/core/stopwatch.h"
 #include "catena/evaluate/metric.h"
 #include "catena/experiment/reference_draws.h"
@@ -73,6 +76,8 @@ std::string error_of(Work&& work) {
     return {};
   } catch (const Interrupted&) {
     throw;
+  } catch (const RankError&) {
+    throw;
   } catch (const std::exception& error) {
     std::string sentence = error.what();
     std::ranges::replace(sentence, '\n', ' ');
@@ -80,108 +85,261 @@ std::string error_of(Work&& work) {
   }
 }
 
+Matrix in_z(const prior::Prior& prior, const Matrix& theta) {
+  Matrix z(theta.rows(), theta.cols());
+  for (std::size_t r = 0; r < theta.rows(); ++r) prior.to_z(theta.row(r), z.row(r));
+  return z;
+}
+
+using Amount = std::optional<double>;  // of a correction; none: the learned posterior
+
+std::vector<Amount> amounts_of(const SweepMethod& method) {
+  if (!method.correct) return {std::nullopt};
+  return {method.correct->amounts.begin(), method.correct->amounts.end()};
+}
+
+/// Rows of what is trained on one set of transitions.
+struct RowSet {
+  const SweepTask* entry;
+  const SweepMethod* method;
+  std::uint64_t budget, seed;
+};
+
+/// One row to be run.
+struct RowPlan {
+  RowSet unit;
+  Amount amount;
+  Row row;
+
+  std::uint64_t to_learn() const {
+    return amount ? unit.method->correct->left_to_learn(*amount, unit.budget) : unit.budget;
+  }
+};
+
+/// In the order in which they are run. What was trained for one amount serves all that leave as much to learn from.
+std::vector<RowPlan> plans_of(const Sweep& sweep, Shard shard) {
+  std::vector<RowSet> units;
+  for (const std::uint64_t budget : sweep.budgets) {
+    for (const std::uint64_t seed : sweep.seeds) {
+      for (const SweepTask& entry : sweep.tasks) {
+        for (const SweepMethod& method : sweep.methods) units.push_back({&entry, &method, budget, seed});
+      }
+    }
+  }
+  std::vector<RowPlan> plans;
+  for (std::size_t u = shard.number - 1; u < units.size(); u += shard.of) {
+    const RowSet& unit = units[u];
+    for (const Amount amount : amounts_of(*unit.method)) {
+      for (const std::size_t transitions : sweep.lengths(*unit.entry)) {
+        for (std::size_t o = 0; o < sweep.observations; ++o) {
+          Row row;
+          row.task = unit.entry->label;
+          row.method = unit.method->label + (amount ? unit.method->correct->suffix(*amount) : "");
+          row.budget = unit.budget;
+          row.seed = unit.seed;
+          row.transitions = transitions;
+          row.observation = sweep.first_observation + o;
+          plans.push_back({unit, amount, std::move(row)});
+        }
+      }
+    }
+  }
+  return plans;
+}
+
+/// One thing to train.
+struct WantedModel {
+  RowSet unit;
+  std::uint64_t to_learn;
+  std::size_t k;  // of the entry's kinds of records
+};
+
 class Runner {
  public:
-  Runner(const Sweep& sweep, const fs::path& directory, FailedRows before, const Parallel& parallel, Progress& progress)
+  Runner(const Sweep& sweep, const fs::path& directory, Shard shard, FailedRows before, const Parallel& parallel,
+         Progress& progress)
       : sweep_(sweep),
         directory_(directory),
         before_(before),
-        parallel_(parallel),
+        all_(parallel),
+        parallel_(parallel.alone()),
         progress_(progress),
-        rows_(directory / "rows.csv", columns(sweep)) {}
+        plans_(plans_of(sweep, shard)),
+        table_(shard.name(directory / "rows.csv")) {
+    Ranks& ranks = all_.ranks();
+    // The first rank makes the table or mends it; then the others read it.
+    if (ranks.first()) rows_.emplace(table_, row_columns(sweep));
+    ranks.barrier();
+    if (!ranks.first()) rows_.emplace(table_, row_columns(sweep));
+  }
 
   /// How many rows failed, now or before.
   std::size_t run() {
-    std::size_t lengths = 0, amounts = 0;
-    for (const SweepTask& entry : sweep_.tasks) lengths += sweep_.lengths(entry).size();
-    for (const SweepMethod& method : sweep_.methods) amounts += amounts_of(method).size();
-    progress_.start("experiment", "rows",
-                    lengths * amounts * sweep_.budgets.size() * sweep_.seeds.size() * sweep_.observations);
-    for (const std::uint64_t budget : sweep_.budgets) {
-      for (const std::uint64_t seed : sweep_.seeds) {
-        for (const SweepTask& entry : sweep_.tasks) {
-          for (const SweepMethod& method : sweep_.methods) {
-            for (const Amount amount : amounts_of(method)) run_model(entry, method, amount, budget, seed);
-          }
-        }
+    progress_.start("experiment", "rows", plans_.size());
+    if (!all_.ranks().shared()) {
+      for (const RowPlan& plan : plans_) {
+        if (to_run(plan.row)) run_row(plan);  // another process may have run it since
+        progress_.advance(1);
       }
+    } else {
+      const std::vector<std::size_t> missing = missing_rows();
+      train_all(missing);
+      progress_.advance(plans_.size() - missing.size());
+      all_.ranks().deal(
+          missing.size(), missing.size() + 1,
+          [&](std::size_t i) {
+            run_row(plans_[missing[i]]);  // which files it: a row that is done is safe at once
+            return std::string();
+          },
+          [&](std::size_t, std::string&&) { progress_.advance(1); });
+      all_.ranks().barrier();
     }
     progress_.finish();
-    return failed_;
+    if (!all_.ranks().first()) return 0;
+    if (all_.ranks().shared()) {
+      std::vector<std::string> keys;
+      for (const RowPlan& plan : plans_) keys.push_back(plan.row.key());
+      rows_->put_in_order(keys);
+    }
+    std::size_t failed = 0;
+    for (const RowPlan& plan : plans_) failed += rows_->contains_failed(plan.row) ? 1 : 0;
+    return failed;
   }
 
  private:
-  using Amount = std::optional<double>;  // of a correction; none: the learned posterior
-
-  static std::vector<Amount> amounts_of(const SweepMethod& method) {
-    if (!method.correct) return {std::nullopt};
-    return {method.correct->amounts.begin(), method.correct->amounts.end()};
+  bool to_run(const Row& row) {
+    return !rows_->contains(row) || (before_ == FailedRows::retry && rows_->contains_failed(row));
   }
 
-  static std::vector<std::string> columns(const Sweep& sweep) {
-    std::vector<std::string> names = sweep.metrics;
-    if (std::ranges::any_of(sweep.methods, [](const SweepMethod& method) { return method.correct.has_value(); })) {
-      for (const std::string& metric : sweep.metrics) names.push_back(learned_column(metric));
-      names.insert(names.end(),
-                   {correct_budget_column, corrected_column, alarm_column, limit_column, "correct_seconds"});
+  /// Numbers of the plans whose rows are to be run, as the first rank sees it.
+  std::vector<std::size_t> missing_rows() {
+    std::string bytes;
+    if (all_.ranks().first()) {
+      BytesWriter writer;
+      for (std::size_t i = 0; i < plans_.size(); ++i) {
+        if (to_run(plans_[i].row)) writer.put<std::uint64_t>(i);
+      }
+      bytes = writer.take();
     }
-    names.insert(names.end(), {"train_seconds", "sample_seconds", "megabytes", error_column});
-    return names;
+    all_.ranks().broadcast(bytes);
+    std::vector<std::size_t> missing;
+    for (BytesReader reader(bytes); !reader.at_end();) missing.push_back(reader.get<std::uint64_t>());
+    return missing;
   }
 
-  /// All rows of what is trained on one set of transitions, corrected by one amount. What was trained for one amount
-  /// serves all that leave as much to learn from.
-  void run_model(const SweepTask& entry, const SweepMethod& method, Amount amount, std::uint64_t budget,
-                 std::uint64_t seed) {
+  void run_row(const RowPlan& plan) {
+    Row row = plan.row;
+    const SweepTask& entry = *plan.unit.entry;
+    const SweepMethod& method = *plan.unit.method;
     const tasks::Task task = tasks::make_task(entry.name, entry.options);
-    std::vector<model::TrainedModel> models;
-    std::string no_model;  // why training failed: once is enough for all rows of this set
-    const std::string label = method.label + (amount ? method.correct->suffix(*amount) : "");
-    const std::uint64_t to_learn = amount ? method.correct->left_to_learn(*amount, budget) : budget;
-    for (const std::size_t transitions : sweep_.lengths(entry)) {
-      for (std::size_t o = 0; o < sweep_.observations; ++o) {
-        Row row;
-        row.task = entry.label;
-        row.method = label;
-        row.budget = budget;
-        row.seed = seed;
-        row.transitions = transitions;
-        row.observation = sweep_.first_observation + o;
-        if (!rows_.contains(row) || (before_ == FailedRows::retry && rows_.contains_failed(row))) {
-          progress_.note(fmt::format("{} {} {} T = {}", label, entry.label, budget, transitions));
-          if (no_model.empty()) {
-            no_model = error_of([&] {
-              for (std::size_t k = models.size(); k < entry.records.size(); ++k) {
-                models.push_back(trained(task, entry, k, method, to_learn, seed));
-              }
-            });
-          }
-          row.error = no_model.empty() ? error_of([&] { fill(row, task, entry, method, amount, models); }) : no_model;
-          if (row.failed()) {
-            row.values.clear();
-            progress_.note(
-                fmt::format("{} {} {} T = {} failed: {}", label, entry.label, budget, transitions, row.error));
-          }
-          rows_.append(row);
-        }
-        failed_ += rows_.contains_failed(row) ? 1 : 0;
-        progress_.advance(1);
+    progress_.note(fmt::format("{} {} {} T = {}", row.method, entry.label, row.budget, row.transitions));
+    have_models_for(plan, task);
+    row.error = no_model_.empty() ? error_of([&] { fill(row, task, entry, method, plan.amount, models_); }) : no_model_;
+    if (row.failed()) {
+      row.values.clear();
+      progress_.note(
+          fmt::format("{} {} {} T = {} failed: {}", row.method, entry.label, row.budget, row.transitions, row.error));
+    }
+    rows_->append(row);
+  }
+
+  /// models_ or no_model_ for this row; those of the row before, if they are the same.
+  void have_models_for(const RowPlan& plan, const tasks::Task& task) {
+    const SweepTask& entry = *plan.unit.entry;
+    const std::uint64_t to_learn = plan.to_learn();
+    const std::string name = model_path(plan.unit, to_learn, 0);
+    if (name != models_of_) {
+      models_of_ = name;
+      models_.clear();
+      no_model_.clear();
+      for (std::size_t k = 0; k < entry.records.size(); ++k) {
+        const auto failed = no_models_.find(model_path(plan.unit, to_learn, k));
+        if (failed != no_models_.end()) no_model_ = failed->second;
+      }
+    }
+    if (!no_model_.empty()) return;  // once is enough for all rows of this set
+    no_model_ = error_of([&] {
+      for (std::size_t k = models_.size(); k < entry.records.size(); ++k) {
+        models_.push_back(trained(task, {plan.unit, to_learn, k}));
+      }
+    });
+  }
+
+  /// What the rows need and is not there yet, trained by all ranks: whole models each, or several ranks at one where
+  /// there are fewer models than ranks.
+  void train_all(const std::vector<std::size_t>& rows) {
+    std::vector<WantedModel> models;
+    std::set<std::string> known;
+    for (const std::size_t i : rows) {
+      const RowPlan& plan = plans_[i];
+      for (std::size_t k = 0; k < plan.unit.entry->records.size(); ++k) {
+        const std::string path = model_path(plan.unit, plan.to_learn(), k);
+        if (known.insert(path).second) models.push_back({plan.unit, plan.to_learn(), k});
+      }
+    }
+    // Which are there is what the first rank sees.
+    std::string there;
+    for (const WantedModel& model : models)
+      there += fs::exists(model_path(model.unit, model.to_learn, model.k)) ? '1' : '0';
+    all_.ranks().broadcast(there);
+    std::vector<WantedModel> missing;
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      if (there[m] == '0') missing.push_back(models[m]);
+    }
+    if (missing.empty()) return;
+    BytesWriter failures;
+    const auto train_one = [&](const WantedModel& model) {
+      const std::string sentence = error_of([&] {
+        static_cast<void>(trained(tasks::make_task(model.unit.entry->name, model.unit.entry->options), model));
+      });
+      if (sentence.empty() || !parallel_.ranks().first()) return;
+      failures.put_text(model_path(model.unit, model.to_learn, model.k)).put_text(sentence);
+    };
+    if (static_cast<int>(missing.size()) >= all_.ranks().size()) {
+      all_.ranks().deal(
+          missing.size(), missing.size() + 1,
+          [&](std::size_t i) {
+            train_one(missing[i]);
+            return std::string();
+          },
+          [](std::size_t, std::string&&) {});
+    } else {
+      int which = 0;
+      const auto group = all_.ranks().group(static_cast<int>(missing.size()), which);
+      parallel_ = all_.with(group);
+      train_one(missing[static_cast<std::size_t>(which)]);
+      parallel_ = all_.alone();
+    }
+    for (const std::string& bytes : all_.ranks().all_gather(failures.take())) {
+      for (BytesReader reader(bytes); !reader.at_end();) {
+        const std::string path(reader.get_text());
+        no_models_.emplace(path, reader.get_text());
       }
     }
   }
 
+  std::string model_path(const RowSet& unit, std::uint64_t to_learn, std::size_t k) const {
+    return directory_ / "models" /
+           fmt::format("{}-{}-{}-{}{}.safetensors", unit.entry->label, unit.method->label, to_learn, unit.seed,
+                       k == 0 ? "" : fmt::format("-{}", k));
+  }
+
   /// The model of the k-th kind of record; with two rounds, that of the first.
-  model::TrainedModel trained(const tasks::Task& task, const SweepTask& entry, std::size_t k, const SweepMethod& method,
-                              std::uint64_t budget, std::uint64_t seed) {
-    const fs::path path = directory_ / "models" /
-                          fmt::format("{}-{}-{}-{}{}.safetensors", entry.label, method.label, budget, seed,
-                                      k == 0 ? "" : fmt::format("-{}", k));
-    if (fs::exists(path)) return model::read_model(path);
-    progress_.note(fmt::format("{} {} {}: training", method.label, entry.label, budget));
-    const Streams streams = k == 0 ? Streams(seed) : Streams(seed).child(fmt::format("records {}", k));
+  model::TrainedModel trained(const tasks::Task& task, const WantedModel& wanted) {
+    const auto& [unit, budget, k] = wanted;
+    const fs::path path = model_path(unit, budget, k);
+    if (!parallel_.ranks().shared() && fs::exists(path)) {
+      model::TrainedModel found = model::read_model(path);
+      // One of an earlier version of the task has other parameters.
+      if (found.prior.to_json() == task.prior.to_json()) return found;
+    }
+    progress_.note(fmt::format("{} {} {}: training", unit.method->label, unit.entry->label, budget));
+    const Streams streams = k == 0 ? Streams(unit.seed) : Streams(unit.seed).child(fmt::format("records {}", k));
     const Stopwatch watch;
-    model::TrainedModel model = fit(transitions(task, entry, k, method, budget, streams), method, streams);
+    model::TrainedModel model =
+        fit(transitions(task, *unit.entry, k, *unit.method, budget, streams), *unit.method, streams);
     model.provenance["train_seconds"] = watch.seconds();
+    if (!parallel_.ranks().first()) return model;
     fs::create_directories(path.parent_path());
     model::write_model(path, model);
     return model;
@@ -191,6 +349,11 @@ class Runner {
                                       const SweepMethod& method, std::uint64_t budget, const Streams& streams) const {
     simulate::SimulationPlan plan;
     plan.proposal = sweep_.proposal;
+    // The paper's proposals are part of its preset.
+    const bool from_proposal = !entry.records[k].value("initial", false);
+    if (plan.proposal.is_null() && method.train.contains("preset") && from_proposal) {
+      plan.proposal = {{"proposal", "fixed"}};
+    }
     plan.budget = budget / entry.records.size() / static_cast<std::uint64_t>(method.rounds);
     plan.records = simulate::record_plan("experiment", entry.records[k]);
     plan.seed = streams.child("transitions").seed();
@@ -260,19 +423,20 @@ class Runner {
     if (amount) {
       fill_corrected(row, task, method, *amount, models, observed, reference);
     } else if (method.rounds == 2) {
-      fill(row, method, {refined(models.front(), task, entry, method, observed, row)}, observed, reference);
+      fill(row, task, method, {refined(models.front(), task, entry, method, observed, row)}, observed, reference);
     } else {
-      fill(row, method, models, observed, reference);
+      fill(row, task, method, models, observed, reference);
     }
   }
 
-  void fill(Row& row, const SweepMethod& method, const std::vector<model::TrainedModel>& models,
-            const std::vector<tasks::Observation>& observed, const Matrix& reference) {
+  void fill(Row& row, const tasks::Task& task, const SweepMethod& method,
+            const std::vector<model::TrainedModel>& models, const std::vector<tasks::Observation>& observed,
+            const Matrix& reference) {
     const Stopwatch watch;
     const sample::PosteriorDraws draws = posterior(models, method, observed, Streams(row.seed));
     row.values["sample_seconds"] = watch.seconds();
     fill_draws(row, draws, models);
-    for (const std::string& name : sweep_.metrics) compare(row, name, name, draws.theta, reference);
+    for (const std::string& name : sweep_.metrics) compare(row, name, name, task.prior, draws.theta, reference);
   }
 
   void fill_corrected(Row& row, const tasks::Task& task, const SweepMethod& method, double amount,
@@ -295,8 +459,8 @@ class Runner {
                                                  static_cast<double>(transitions), static_cast<double>(budget));
     fill_draws(row, found.corrected, models);
     for (const std::string& name : sweep_.metrics) {
-      compare(row, name, name, found.corrected.theta, reference);
-      compare(row, learned_column(name), name, found.learned.theta, reference);
+      compare(row, name, name, task.prior, found.corrected.theta, reference);
+      compare(row, learned_column(name), name, task.prior, found.learned.theta, reference);
     }
   }
 
@@ -309,29 +473,54 @@ class Runner {
     row.outcome = draws.outcome;
   }
 
-  void compare(Row& row, const std::string& column, const std::string& metric, const Matrix& theta,
-               const Matrix& reference) const {
-    const nlohmann::json value =
-        evaluate::metrics().at("experiment", metric).compute(theta, reference, Streams(0), parallel_);
+  /// In z, the unconstrained parameters of the paper, so that distances are in the prior's standard deviations.
+  void compare(Row& row, const std::string& column, const std::string& metric, const prior::Prior& prior,
+               const Matrix& theta, const Matrix& reference) const {
+    const nlohmann::json value = evaluate::metrics()
+                                     .at("experiment", metric)
+                                     .compute(in_z(prior, theta), in_z(prior, reference), Streams(0), parallel_);
     if (value.is_number()) row.values[column] = value.get<double>();
   }
 
   const Sweep& sweep_;
   fs::path directory_;
   FailedRows before_;
-  std::size_t failed_ = 0;
-  const Parallel& parallel_;
+  Parallel all_, parallel_;  // with all ranks, and with those that share one piece of work: one, most of the time
   Progress& progress_;
-  Rows rows_;
+  std::vector<RowPlan> plans_;
+  fs::path table_;
+  std::optional<Rows> rows_;
+  std::map<std::string, std::string> no_models_;  // that were not to be trained, by their paths: why
+  std::vector<model::TrainedModel> models_;       // of the last row
+  std::string models_of_, no_model_;              // the path of the first of them; why training failed
 };
 
 }  // namespace
 
+std::vector<std::string> row_columns(const Sweep& sweep) {
+  std::vector<std::string> names = sweep.metrics;
+  if (std::ranges::any_of(sweep.methods, [](const SweepMethod& method) { return method.correct.has_value(); })) {
+    for (const std::string& metric : sweep.metrics) names.push_back(learned_column(metric));
+    names.insert(names.end(), {correct_budget_column, corrected_column, alarm_column, limit_column, "correct_seconds"});
+  }
+  names.insert(names.end(), {"train_seconds", "sample_seconds", "megabytes", error_column});
+  return names;
+}
+
+std::vector<std::string> row_keys(const Sweep& sweep, Shard shard) {
+  std::vector<std::string> keys;
+  for (const RowPlan& plan : plans_of(sweep, shard)) keys.push_back(plan.row.key());
+  return keys;
+}
+
 std::size_t run_sweep(const Sweep& sweep, const fs::path& directory, FailedRows failed, const Parallel& parallel,
-                      Progress& progress) {
-  fs::create_directories(directory);
-  remember(directory / "sweeps.json", sweep.to_json());
-  return Runner(sweep, directory, failed, parallel, progress).run();
+                      Progress& progress, Shard shard) {
+  if (parallel.ranks().first()) {
+    fs::create_directories(directory);
+    remember(directory / "sweeps.json", sweep.to_json());
+    if (!shard.whole()) files::write_json(shard.name(directory / "sweep.json"), sweep.to_json());
+  }
+  return Runner(sweep, directory, shard, failed, parallel, progress).run();
 }
 
 }  // namespace catena::experiment

@@ -15,8 +15,9 @@ constexpr std::uint64_t reference_seed = 1;
 
 Matrix reference_draws(const tasks::Task& task, std::span<const tasks::Observation> series, std::size_t n,
                        const Parallel& parallel) {
-  const std::vector<simulate::Path> paths = simulate::paths_of("experiment", views_of(series), task.simulator.states(),
-                                                               tasks::likelihood_steps(task.name), {});
+  const std::vector<simulate::Path> paths =
+      simulate::paths_of("experiment", views_of(series), task.simulator.states(), tasks::likelihood_steps(task.name),
+                         {}, task.simulator.covariates());
   const evaluate::FoundReference found = evaluate::find_reference(
       task, paths, n, reference_seed, {}, evaluate::ReferenceCache::of_user(), parallel, silent_progress());
   if (!found.group) {

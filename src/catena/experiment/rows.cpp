@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,15 +63,21 @@ struct Table {
 
 /// Open for appending, by one process at a time.
 struct Locked {
-  explicit Locked(const std::filesystem::path& path)
-      : descriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC)) {
-    if (descriptor < 0) throw FileError(fmt::format("{}: cannot be written", path.string()));
-    ::flock(descriptor, LOCK_EX);
+  explicit Locked(const std::filesystem::path& path) {
+    for (;;) {
+      descriptor = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+      if (descriptor < 0) throw FileError(fmt::format("{}: cannot be written", path.string()));
+      ::flock(descriptor, LOCK_EX);
+      // Another process may have put a new file in its place before this one had the lock.
+      struct stat mine{}, now{};
+      if (::fstat(descriptor, &mine) == 0 && ::stat(path.c_str(), &now) == 0 && mine.st_ino == now.st_ino) return;
+      ::close(descriptor);
+    }
   }
   ~Locked() { ::close(descriptor); }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
-  int descriptor;
+  int descriptor = -1;
 };
 
 Table read_table(const std::filesystem::path& path) {
@@ -166,6 +173,28 @@ void Rows::append(const Row& row) {
   if (::write(file.descriptor, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
     throw FileError(fmt::format("{}: cannot be written", path_.string()));
   }
+}
+
+void Rows::put_in_order(const std::vector<std::string>& keys) {
+  const Locked file(path_);
+  const Table table = read_table(path_);
+  std::map<std::string, std::size_t> place;
+  for (const std::string& key : keys) place.emplace(key, place.size());
+  std::vector<std::size_t> ours;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    if (place.contains(table.rows[i].key())) ours.push_back(i);
+  }
+  std::vector<std::size_t> sorted = ours;
+  std::ranges::sort(sorted, {}, [&](std::size_t i) { return place.at(table.rows[i].key()); });
+  if (sorted == ours) return;
+  std::vector<const Row*> rows;
+  for (const Row& row : table.rows) rows.push_back(&row);
+  for (std::size_t k = 0; k < ours.size(); ++k) rows[ours[k]] = &table.rows[sorted[k]];
+  std::vector<std::string> names(fixed_columns.begin(), fixed_columns.end());
+  names.insert(names.end(), table.columns.begin(), table.columns.end());
+  std::string text = files::text_line(names);
+  for (const Row* row : rows) text += line_of(*row, table.columns);
+  files::write_file(path_, text);
 }
 
 void Rows::refresh() {

@@ -52,6 +52,8 @@ class Rows {
   bool contains_failed(const Row& row);
   /// Nothing if the file contains the row by now, and not as one that failed.
   void append(const Row& row);
+  /// Rows of these keys in this order, in the places that they have among the others. One process calls it.
+  void put_in_order(const std::vector<std::string>& keys);
 
  private:
   /// Reads the file again if it is not as this process left it.

@@ -304,6 +304,7 @@ std::vector<Series> split_series(Series table) {
   std::vector<Series> parts;
   for (const std::string& label : labels) {
     Series part{.names = table.names, .values = {}, .calendar = table.calendar};
+    CATENA_ASSERT(table.covariates.cols() == 0);  // columns are told apart afterwards
     const auto rows = static_cast<std::size_t>(std::ranges::count(table.series, label));
     part.values = Matrix(rows, table.values.cols());
     std::size_t to = 0;
@@ -325,8 +326,30 @@ Series read_csv(const std::filesystem::path& path, const ReadLimits& limits) {
   return parse_csv(text, detail::display(path));
 }
 
+namespace {
+
+/// Values and covariates in one table.
+Series joined_columns(const Series& series) {
+  const std::size_t states = series.values.cols(), more = series.covariates.cols();
+  check::equal("write_csv", "the number of rows of the covariates", series.covariates.rows(), series.values.rows());
+  check::that(series.names.size() == states && series.covariate_names.size() == more, "write_csv",
+              "the number of names", series.names.size() + series.covariate_names.size(),
+              fmt::format("{}, one for each column beside covariates", states + more));
+  Series all{.names = series.names, .values = Matrix(series.values.rows(), states + more), .times = series.times};
+  all.names.insert(all.names.end(), series.covariate_names.begin(), series.covariate_names.end());
+  all.calendar = series.calendar;
+  for (std::size_t r = 0; r < all.values.rows(); ++r) {
+    std::ranges::copy(series.values.row(r), all.values.row(r).begin());
+    std::ranges::copy(series.covariates.row(r), all.values.row(r).begin() + static_cast<std::ptrdiff_t>(states));
+  }
+  return all;
+}
+
+}  // namespace
+
 void write_csv(const std::filesystem::path& path, const Series& series) {
   constexpr std::string_view function = "write_csv";
+  if (series.covariates.cols() > 0) return write_csv(path, joined_columns(series));
   const std::size_t rows = series.values.rows(), cols = series.values.cols();
   const bool has_times = !series.times.empty();
   check::that(series.names.empty() || series.names.size() == cols, function, "the number of names", series.names.size(),

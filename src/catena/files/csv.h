@@ -25,6 +25,9 @@ struct Series {
   std::vector<std::string> series = {};  // one per row, the series it belongs to; empty if there is no such column
   /// Of times that are dates; as they are read, in seconds (simulate/dates.h gives them a unit).
   std::optional<Calendar> calendar = std::nullopt;
+  /// Columns that were told apart from `values` as known inputs (simulate/covariates.h); a file has all in `values`.
+  std::vector<std::string> covariate_names = {};
+  Matrix covariates = {};
 };
 
 Series read_csv(const std::filesystem::path& path, const ReadLimits& limits = {});
@@ -34,7 +37,8 @@ Series parse_csv(std::string_view text, const std::string& source);
 /// The series of a table, in the order in which they first appear; the table itself if it has no column `series`.
 std::vector<Series> split_series(Series table);
 
-/// Writes a header if there are names or times (columns without a name are then called x0, x1, …).
+/// Writes a header if there are names or times (columns without a name are then called x0, x1, …); covariates, which
+/// have names, stand after the values.
 void write_csv(const std::filesystem::path& path, const Series& series);
 
 /// Any table under a header, field by field, as text.

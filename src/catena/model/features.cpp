@@ -9,7 +9,8 @@
 namespace catena::model {
 
 std::size_t Features::without_periods() const {
-  return condition() + target() + (shape_.time ? 1 : 0) + (shape_.step ? 1 : 0) + (shape_.initial() ? 1 : 0);
+  return condition() + target() + (shape_.time ? 1 : 0) + (shape_.step ? 1 : 0) + (shape_.initial() ? 1 : 0) +
+         shape_.inputs();
 }
 
 bool Features::logarithmic(std::size_t i) const {
@@ -37,6 +38,9 @@ double Features::raw(std::size_t i, const simulate::RecordView& record) const {
   if (const std::size_t first = without_periods() - condition() - target(); i >= first) {
     const double angle = 2 * std::numbers::pi * record.time / periods_[(i - first) / 2];
     return (i - first) % 2 == 0 ? std::sin(angle) : std::cos(angle);
+  }
+  if (const std::size_t first = without_periods() - condition() - target() - shape_.inputs(); i >= first) {
+    return record.u[i - first];
   }
   return shape_.step ? std::log(record.step) : 0;
 }
@@ -153,7 +157,7 @@ Feature feature_at(const std::string& source, const nlohmann::json& json, std::s
 
 nlohmann::json Features::to_json() const {
   nlohmann::json json = {{"states", states()}, {"mean", nlohmann::json::array()}};
-  if (!shape_.plain()) json["records"] = shape_.to_json();
+  if (!shape_.first_format()) json["records"] = shape_.to_json();
   put_columns(json, all_);
   if (!periods_.empty()) json["periods"] = periods_;
   if (joint_.known()) json["joint"] = joint_.to_json();

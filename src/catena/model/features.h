@@ -1,7 +1,7 @@
-/// What networks see of a record (simulate/record.h): c = (condition, target, t, log Δ), each coordinate standardised
-/// by the training set. For a transition, c = (x^t, x^(t+1) − x^t, t): the increment and not x^(t+1) itself, because
-/// over a short step the two states are nearly equal, and all information about θ is in their difference. Longer
-/// windows go on the same way:
+/// What networks see of a record (simulate/record.h): c = (condition, target, t, log Δ, u), each coordinate
+/// standardised by the training set. For a transition, c = (x^t, x^(t+1) − x^t, t): the increment and not x^(t+1)
+/// itself, because over a short step the two states are nearly equal, and all information about θ is in their
+/// difference. Longer windows go on the same way:
 ///
 ///   condition   x^t, x^t − x^(t−1), x^(t−1) − x^(t−2), …      target   x^(t+1) − x^t, x^(t+2) − x^(t+1), …
 ///
@@ -12,7 +12,8 @@
 /// that its target is log x^(t+1) − log x^t. Where noise multiplies, that is what is simple
 /// (train/choose_coordinates.h).
 ///
-/// Where time comes round, c ends with sin 2πt/P and cos 2πt/P for each period P (train/choose_season.h).
+/// Covariates stand in c as they are. Where time comes round, c ends with sin 2πt/P and cos 2πt/P for each period P
+/// (train/choose_season.h).
 #pragma once
 
 #include <cstddef>
@@ -49,7 +50,7 @@ class Features {
   bool uses_step() const { return shape_.step; }
   std::size_t condition() const { return shape_.condition(); }  ///< coordinates before the target
   std::size_t target() const { return shape_.target(); }        ///< coordinates of the target
-  /// All: 2n of a transition, one more for the time, and two for each period.
+  /// All: 2n of a transition, one more for the time, one for each covariate of each step, and two for each period.
   std::size_t size() const { return all_.size(); }
   std::span<const Feature> all() const { return all_; }
   /// The feature of Δ; only if uses_step(). Its range is that of log Δ.

@@ -12,9 +12,14 @@
 namespace catena::model {
 namespace {
 
-/// Files of models that see states by their logarithms are of version 2, so that a program which does not know of that
-/// refuses them. All others stay as they were.
-constexpr int first_version = 1, logarithms_version = 2;
+/// Files of models that see states by their logarithms are of version 2, those that see covariates of version 3, so
+/// that a program which does not know of that refuses them. All others stay as they were.
+constexpr int first_version = 1, logarithms_version = 2, covariates_version = 3;
+
+int version_of(const Features& features) {
+  if (features.shape().covariates > 0) return covariates_version;
+  return features.logarithmic().empty() ? first_version : logarithms_version;
+}
 
 /// JSON has no NaN: a loss that was not finite is null.
 nlohmann::json numbers(const std::vector<double>& values) {
@@ -76,7 +81,7 @@ namespace {
 files::TensorFile file_of(const TrainedModel& model) {
   files::TensorFile file;
   file.metadata = {{"kind", "model"},
-                   {"model_version", model.features.logarithmic().empty() ? first_version : logarithms_version},
+                   {"model_version", version_of(model.features)},
                    {"catena_version", version()},
                    {"method", model.method},
                    {"settings", model.settings},
@@ -90,6 +95,7 @@ files::TensorFile file_of(const TrainedModel& model) {
                    {"main_network", model.main_network},
                    {"networks", nlohmann::json::object()}};
   if (!model.preset.empty()) file.metadata["preset"] = model.preset;
+  if (!model.covariate_names.empty()) file.metadata["covariate_names"] = model.covariate_names;
   for (const auto& [name, network] : model.networks) {
     file.metadata["networks"][name] = {
         {"outcome", catena::name(network.outcome)},
@@ -135,9 +141,9 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
     throw FileError(fmt::format("{}: is no trained model of catena", source));
   }
   const nlohmann::json number = metadata.value("model_version", nlohmann::json());
-  if (number != first_version && number != logarithms_version) {
-    throw FileError(fmt::format("{}: is of another model version than {} and {}, which this catena reads", source,
-                                first_version, logarithms_version));
+  if (number != first_version && number != logarithms_version && number != covariates_version) {
+    throw FileError(fmt::format("{}: is of another model version than {} to {}, which this catena reads", source,
+                                first_version, covariates_version));
   }
   TrainedModel model;
   model.source = source;
@@ -151,6 +157,7 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
     model.seed = metadata.at("seed").get<std::uint64_t>();
     model.prior = prior::Prior::from_json(source, metadata.at("prior"));
     model.state_names = metadata.at("state_names").get<std::vector<std::string>>();
+    model.covariate_names = metadata.value("covariate_names", std::vector<std::string>());
     model.provenance = metadata.at("transitions");
     model.notes = metadata.at("notes");
     model.main_network = metadata.at("main_network").get<std::string>();
@@ -176,6 +183,10 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
   if (model.features.states() != model.state_names.size()) {
     throw FileError(
         fmt::format("{}: has {} names for {} states", source, model.state_names.size(), model.features.states()));
+  }
+  if (model.features.shape().covariates != model.covariate_names.size()) {
+    throw FileError(fmt::format("{}: has {} names for {} covariates", source, model.covariate_names.size(),
+                                model.features.shape().covariates));
   }
   for (files::Tensor& tensor : file.tensors) {
     const std::size_t slash = tensor.name.find('/');

@@ -44,6 +44,7 @@ struct TrainedModel {
   std::uint64_t seed = 0;
   prior::Prior prior;  // whose z-space the networks see; answers are given under true_prior()
   std::vector<std::string> state_names;
+  std::vector<std::string> covariate_names = {};  // of the known inputs of each step; none: it knows of none
   Features features;
   nlohmann::json provenance;                        // of the transitions
   nlohmann::json notes = nlohmann::json::object();  // what the method found out on the way

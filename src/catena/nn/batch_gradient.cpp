@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "catena/core/bytes.h"
 #include "catena/core/check.h"
+#include "catena/core/ranks.h"
 #include "catena/nn/kernels/optimizer_kernels.h"
 
 namespace catena::nn {
@@ -38,7 +40,10 @@ double BatchGradient::run(std::span<const float> weights, std::size_t batch, con
   CATENA_ASSERT(batch > 0 && (batch + block_lanes_ - 1) / block_lanes_ <= block_losses_.size());
   const std::size_t blocks = (batch + block_lanes_ - 1) / block_lanes_;
   const float seed = 1.0F / static_cast<float>(batch);
-  parallel_.for_blocks(batch, block_lanes_, [&](std::size_t begin, std::size_t end, std::size_t block) {
+  Ranks& ranks = parallel_.ranks();
+  const std::size_t first = ranks.mine(blocks).first, last = ranks.mine(blocks).second;
+  parallel_.for_each(last - first, [&](std::size_t index) {
+    const std::size_t block = first + index, begin = block * block_lanes_, end = std::min(batch, begin + block_lanes_);
     Workspace& workspace = workspaces_[static_cast<std::size_t>(Parallel::worker())];
     const std::size_t lanes = end - begin;
     fill(workspace, begin, end, block);
@@ -53,6 +58,7 @@ double BatchGradient::run(std::span<const float> weights, std::size_t batch, con
     const std::span<float> gradient(block_gradients_.data() + block * stride_, stride_);
     workspace.reverse(weights, lanes, loss_, gradient);
   });
+  if (ranks.shared()) share_blocks(blocks, with_gradient);
   double total = 0;
   for (std::size_t block = 0; block < blocks; ++block) total += block_losses_[block];
   if (with_gradient) {
@@ -64,6 +70,24 @@ double BatchGradient::run(std::span<const float> weights, std::size_t batch, con
     });
   }
   return total / static_cast<double>(batch);
+}
+
+void BatchGradient::share_blocks(std::size_t blocks, bool with_gradient) {
+  Ranks& ranks = parallel_.ranks();
+  const auto [first, last] = ranks.mine(blocks);
+  BytesWriter mine;
+  mine.put_all(std::span<const double>(block_losses_).subspan(first, last - first));
+  if (with_gradient) {
+    mine.put_all(std::span<const float>(block_gradients_).subspan(first * stride_, (last - first) * stride_));
+  }
+  const std::vector<std::string> all = ranks.all_gather(mine.take());
+  for (int r = 0; r < ranks.size(); ++r) {
+    if (r == ranks.rank()) continue;
+    const auto [begin, end] = ranks.part(blocks, r);
+    BytesReader bytes(all[static_cast<std::size_t>(r)]);
+    bytes.get_all(std::span(block_losses_).subspan(begin, end - begin));
+    if (with_gradient) bytes.get_all(std::span(block_gradients_).subspan(begin * stride_, (end - begin) * stride_));
+  }
 }
 
 }  // namespace catena::nn

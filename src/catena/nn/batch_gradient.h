@@ -1,6 +1,7 @@
-/// The gradient of a batch's mean loss: the batch is cut into lane blocks, the blocks are shared among threads, and
-/// their gradients are added in the order of the blocks, so that the result has the same bits for any number of
-/// threads.
+/// The gradient of a batch's mean loss: the batch is cut into lane blocks, the blocks are shared among threads and
+/// ranks, and their gradients are added in the order of the blocks, so that the result has the same bits for any number
+/// of either. Ranks send each other the gradients of their blocks, not their sums, whose order would depend on how many
+/// ranks there are.
 #pragma once
 
 #include <functional>
@@ -38,6 +39,8 @@ class BatchGradient {
 
  private:
   double run(std::span<const float> weights, std::size_t batch, const Fill& fill, bool with_gradient);
+  /// Every rank has made some of the blocks; then all have all of them.
+  void share_blocks(std::size_t blocks, bool with_gradient);
 
   const Graph* graph_;
   Value loss_;

@@ -90,6 +90,45 @@ class LogNormal final : public Marginal {
   double log_mean_, log_sd_;
 };
 
+/// θ = low + (high − low)/(1 + e^(−(location + scale z))): rates and shares that stay between bounds. Each θ is
+/// computed from the bound that it is closer to, so that both tails keep their digits.
+class LogitNormal final : public Marginal {
+ public:
+  LogitNormal(double location, double scale, double low, double high)
+      : location_(location), scale_(scale), low_(low), high_(high) {
+    check::finite("prior", "location", location);
+    check::positive("prior", "scale", scale);
+    check::finite("prior", "low", low);
+    check::finite("prior", "high", high);
+    check::that(low < high, "prior", "low", low, fmt::format("smaller than high, {}", high));
+  }
+  nlohmann::json to_json() const override {
+    return {{"family", "logit_normal"}, {"location", location_}, {"scale", scale_}, {"low", low_}, {"high", high_}};
+  }
+
+ private:
+  Interval support() const override { return {low_, high_}; }
+  double quantile(double z) const override {
+    const double logit = location_ + scale_ * z, width = high_ - low_;
+    const double theta = logit < 0 ? low_ + width * (std::exp(logit) / (1 + std::exp(logit)))
+                                   : high_ - width * (std::exp(-logit) / (1 + std::exp(-logit)));
+    return keep_inside(theta, low_, high_);
+  }
+  double normal_score(double theta) const override {
+    return (std::log(theta - low_) - std::log(high_ - theta) - location_) / scale_;
+  }
+  double log_density_inside(double theta) const override {
+    return normal_log_density(normal_score(theta)) - std::log(scale_) + std::log(high_ - low_) -
+           std::log(theta - low_) - std::log(high_ - theta);
+  }
+  /// dθ/dz = scale (high − low) s (1 − s) with s = 1/(1 + e^(−logit)).
+  double log_slope(double z) const override {
+    const double logit = std::abs(location_ + scale_ * z);
+    return std::log(scale_) + std::log(high_ - low_) - logit - 2 * std::log1p(std::exp(-logit));
+  }
+  double location_, scale_, low_, high_;
+};
+
 /// f(θ) ∝ θ^(a−1) e^(−θ/s)
 class Gamma final : public Marginal {
  public:
@@ -307,6 +346,9 @@ FactorPtr standard_normal(std::size_t size) {
 }
 FactorPtr uniform(double low, double high) { return std::make_shared<Uniform>(low, high); }
 FactorPtr log_normal(double log_mean, double log_sd) { return std::make_shared<LogNormal>(log_mean, log_sd); }
+FactorPtr logit_normal(double location, double scale, double low, double high) {
+  return std::make_shared<LogitNormal>(location, scale, low, high);
+}
 FactorPtr gamma(double shape, double scale) { return std::make_shared<Gamma>(shape, scale); }
 FactorPtr beta(double a, double b, double low, double high) { return std::make_shared<Beta>(a, b, low, high); }
 FactorPtr exponential(double rate) { return std::make_shared<Exponential>(rate); }

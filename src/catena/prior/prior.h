@@ -52,6 +52,7 @@ FactorPtr correlated_normal(std::vector<double> mean, std::vector<std::vector<do
 FactorPtr standard_normal(std::size_t size);  ///< N(0, I) as one factor: the map is the identity
 FactorPtr uniform(double low, double high);
 FactorPtr log_normal(double log_mean, double log_sd);
+FactorPtr logit_normal(double location = 0, double scale = 1, double low = 0, double high = 1);
 FactorPtr gamma(double shape, double scale);
 FactorPtr beta(double a, double b, double low = 0, double high = 1);
 FactorPtr exponential(double rate);

@@ -102,6 +102,14 @@ const Registry<FamilyEntry>& prior_families() {
              return read(json, [](Settings& s) { return log_normal(s.number("log_mean"), s.number("log_sd")); });
            },
            [] { return log_normal(0.5, 0.75); }},
+          {"logit_normal", "location, scale, low, high",
+           [](const Json& json) {
+             return read(json, [](Settings& s) {
+               return logit_normal(s.number("location", 0), s.number("scale", 1), s.number("low", 0),
+                                   s.number("high", 1));
+             });
+           },
+           [] { return logit_normal(-0.5, 1.5, 1, 3); }},
           {"gamma", "shape, scale",
            [](const Json& json) {
              return read(json, [](Settings& s) { return gamma(s.number("shape"), s.number("scale", 1)); });

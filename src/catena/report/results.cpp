@@ -14,6 +14,7 @@
 #include "catena/files/safetensors.h"
 #include "catena/report/summary.h"
 #include "catena/sample/draws.h"
+#include "catena/simulate/covariates.h"
 #include "catena/simulate/dates.h"
 
 namespace catena::report {
@@ -255,6 +256,7 @@ class Reader {
 
   Results finish() {
     check_model();
+    tell_columns_apart();
     number_dates();
     if (results_.posterior && truth_) {
       const std::vector<std::string>& parameters = results_.posterior->parameters;
@@ -306,6 +308,21 @@ class Reader {
                 fmt::format("that of the draws in {}, {}", found->file, fmt::join(wanted, ", ")));
   }
 
+  /// A series that was read from a table has its covariates among its columns: the draws' series or the model has their
+  /// names.
+  void tell_columns_apart() {
+    if (!results_.observed || results_.observed->names.empty()) return;
+    const json model = model_metadata_.is_object() ? model_metadata_ : json::object();
+    auto states = model.value("state_names", std::vector<std::string>());
+    auto covariates = model.value("covariate_names", std::vector<std::string>());
+    if (observed_beside_draws_ && !observed_beside_draws_->covariate_names.empty()) {
+      states = observed_beside_draws_->names;
+      covariates = observed_beside_draws_->covariate_names;
+    }
+    if (covariates.empty()) return;
+    simulate::tell_columns_apart(results_function, "the series", states, covariates, *results_.observed);
+  }
+
   /// A series that was read from a table has its dates in seconds: on the scale of the draws, if that is known.
   void number_dates() {
     if (!results_.observed || !results_.observed->calendar) return;
@@ -329,7 +346,8 @@ class Reader {
     model_metadata_ = model.metadata;
     results_.learning_curve = learning_curve_in(model.metadata);
     json record = json::object();  // what a reader asks for; curves and ranges would fill pages
-    for (const char* key : {"catena_version", "method", "settings", "training", "seed", "transitions", "notes"}) {
+    for (const char* key :
+         {"catena_version", "method", "settings", "training", "seed", "covariate_names", "transitions", "notes"}) {
       if (model.metadata.is_object() && model.metadata.contains(key)) record[key] = model.metadata.at(key);
     }
     add(file, "model", std::move(record));
@@ -444,6 +462,9 @@ void apply_labels(Results& results) {
     if (results.observed) {
       known.insert(known.end(), results.observed->names.begin(), results.observed->names.end());
       rename(results.observed->names);
+      std::vector<std::string>& covariates = results.observed->covariate_names;
+      known.insert(known.end(), covariates.begin(), covariates.end());
+      rename(covariates);
     }
     check::that(found > 0, results_function, "the name of a label", name,
                 fmt::format("that of a parameter or a state, {}", fmt::join(known, ", ")));

@@ -194,6 +194,20 @@ std::optional<files::Series> series_in(const Group& observed, std::size_t s) {
   return series;
 }
 
+/// The covariates of series s, where the file has them: as many rows as it has states.
+void take_covariates(const Group& constant, std::size_t s, files::Series& series) {
+  const std::string name = numbered("covariates", s);
+  if (!constant.contains(name) || constant.variable(name).dimensions.size() != 2 || !constant.contains("covariate")) {
+    return;
+  }
+  const std::vector<double> values = numbers_in(constant.variable(name));
+  const auto* names = std::get_if<std::vector<std::string>>(&constant.variable("covariate").values);
+  if (names == nullptr || values.size() != names->size() * series.values.rows()) return;
+  series.covariate_names = *names;
+  series.covariates = Matrix(series.values.rows(), names->size());
+  std::ranges::copy(values, series.covariates.data());
+}
+
 }  // namespace
 
 files::Attributes draws_record(const PosteriorRequest& request, const PosteriorDraws& draws, std::uint64_t seed) {
@@ -232,6 +246,12 @@ Draws draws_of(const PosteriorRequest& request, PosteriorDraws draws, std::uint6
       std::ranges::copy(view.states.row(r), series.values.row(r).begin());
     }
     series.times.assign(view.times.begin(), view.times.end());
+    if (view.covariates.cols == 0) continue;
+    series.covariate_names = request.model.covariate_names;
+    series.covariates = Matrix(view.covariates.rows, view.covariates.cols);
+    for (std::size_t r = 0; r < view.covariates.rows; ++r) {
+      std::ranges::copy(view.covariates.row(r), series.covariates.row(r).begin());
+    }
   }
   return result;
 }
@@ -352,7 +372,11 @@ files::Group draws_group(const Draws& draws) {
     root.groups.push_back(draws_of_parameters("learned_posterior", draws.parameters, draws.learned));
   }
   add_known_groups(draws, rows, chains, root);
-  if (!draws.series.empty()) root.groups.push_back(observed_group(simulate::views_of(draws.series)));
+  if (!draws.series.empty()) {
+    const std::vector<simulate::SeriesView> series = simulate::views_of(draws.series);
+    root.groups.push_back(observed_group(series));
+    if (auto constant = constant_group(series)) root.groups.push_back(std::move(*constant));
+  }
   if (dropped > 0) root.attributes["dropped_draws"] = dropped;
   return root;
 }
@@ -395,6 +419,27 @@ files::Group observed_group(std::span<const simulate::SeriesView> series) {
       observed.variables.push_back(time_variable(time, series[s].times, series[s].calendar));
   }
   return observed;
+}
+
+std::optional<files::Group> constant_group(std::span<const simulate::SeriesView> series) {
+  if (series.empty() || series.front().covariates.cols == 0) return std::nullopt;
+  Group constant{.name = "constant_data"};
+  const auto& names = series.front().covariate_names;
+  for (std::size_t s = 0; s < series.size(); ++s) {
+    const ConstMatrixView rows = series[s].covariates;
+    const std::string time = numbered("time", s);
+    constant.dimensions.push_back({time, rows.rows});
+    if (s == 0) {
+      constant.dimensions.push_back({"covariate", rows.cols});
+      constant.variables.push_back({"covariate", {"covariate"}, std::vector<std::string>(names.begin(), names.end())});
+    }
+    std::vector<double> values;
+    for (std::size_t r = 0; r < rows.rows; ++r) values.insert(values.end(), rows.row(r).begin(), rows.row(r).end());
+    constant.variables.push_back({numbered("covariates", s), {time, "covariate"}, std::move(values)});
+    if (!series[s].times.empty())
+      constant.variables.push_back(time_variable(time, series[s].times, series[s].calendar));
+  }
+  return constant;
 }
 
 Draws draws_in(const Group& root, const std::string& source) {
@@ -452,6 +497,7 @@ std::vector<files::Series> observed_in(const Group& root) {
   while (observed != nullptr) {
     std::optional<files::Series> series = series_in(*observed, all.size());
     if (!series) break;
+    if (const Group* constant = find_group(root, "constant_data")) take_covariates(*constant, all.size(), *series);
     all.push_back(std::move(*series));
   }
   return all;

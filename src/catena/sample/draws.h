@@ -3,7 +3,8 @@
 ///
 /// The file is netCDF that ArviZ opens. Groups: `posterior` (one variable per parameter over chain and draw) and
 /// `observed_data` (the series; the second of the same θ is `series_2`, and so on; with the coordinates `time`,
-/// `time_2`, … where times are known, dates as the netCDF conventions have them), and of corrected draws
+/// `time_2`, … where times are known, dates as the netCDF conventions have them), of models with covariates
+/// `constant_data` (`covariates`, `covariates_2`, … over the times of the series), and of corrected draws
 /// `learned_posterior`; where they are known, `log_likelihood` (transitions over chain, draw, transition),
 /// `sample_stats`
 /// (`lp`, the log density) and `prior`; what made them stands in the root's attributes.
@@ -69,6 +70,8 @@ files::Series times_in(const files::Group& group, const std::string& name);
 
 /// The group `observed_data` alone.
 files::Group observed_group(std::span<const simulate::SeriesView> series);
+/// The group `constant_data` with the series' covariates; none if they have none.
+std::optional<files::Group> constant_group(std::span<const simulate::SeriesView> series);
 
 /// Whoever wrote the file: netCDF with ArviZ's group `posterior` (catena, PyMC, NumPyro, sbi via ArviZ), or, if its
 /// name ends in .csv, .tsv or .txt, a table with one draw a row. In netCDF every numeric variable of `posterior` with

@@ -37,7 +37,17 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const PosteriorSampl
     const Matrix series = continued(state.last_state, added.states);
     std::vector<double> times(added.times.begin(), added.times.end());
     if (!times.empty() && !state.last_state.empty()) times.insert(times.begin(), state.last_time);
-    observed = compose::observed_series("sample", model, series, times);
+    const std::size_t k = model.features.shape().covariates;
+    check::equal("sample", "the number of covariates of the series", added.covariates.cols, k);
+    const Matrix covariates = k > 0 ? continued(state.last_covariates, added.covariates) : Matrix();
+    const simulate::SeriesView whole{
+        .states = series, .times = times, .covariates = covariates, .covariate_names = model.covariate_names};
+    observed = compose::observed_series("sample", model, {}, {&whole, 1});
+    if (k > 0) {
+      const auto last = covariates.row(covariates.rows() - 1);
+      check::all_finite("sample", "the covariates of the last row, from which the state file goes on", last);
+      state.last_covariates.assign(last.begin(), last.end());
+    }
     state.add(model, observed);
     state.last_state.assign(series.row(series.rows() - 1).begin(), series.row(series.rows() - 1).end());
     if (!times.empty()) state.last_time = times.back();

@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /* What catena_plugin_version() must return. Raised when anything below changes its meaning or is added to; plug-ins of
- * earlier versions still load. Version 2: order, uses_step, initial_depends_on_theta. */
-#define CATENA_PLUGIN_VERSION 2
+ * earlier versions still load. Version 2: order, uses_step, initial_depends_on_theta. Version 3: covariates. */
+#define CATENA_PLUGIN_VERSION 3
 
 #if defined(_WIN32)
 #define CATENA_PLUGIN_EXPORT __declspec(dllexport)
@@ -32,25 +32,30 @@ typedef struct catena_description {
                                      the first m states, latest first */
   const char* prior_json;         /* the prior, with the parameters' names:
                                      {"factors": [{"family": "uniform", "names": ["rate"], "low": 0.1, "high": 2}]} */
-  const char* proposal_json;      /* the default proposal: {"proposal": "fixed", "states": {a prior on the states}} or
-                                     {"proposal": "predictive", "noise": 0.1}; null for the predictive one */
-  int uses_time;                  /* not 0: step reads the time of each lane */
-  size_t order;                   /* m: how many of the last states a transition depends on; 0 counts as 1 */
-  int uses_step;                  /* not 0: step reads the length of the step of each lane */
+  const char*
+      proposal_json;            /* the default proposal: {"proposal": "fixed", "states": {a prior on the states}} or
+                                   {"proposal": "predictive", "noise": 0.1}; null for the usual one (docs: choosing a proposal) */
+  int uses_time;                /* not 0: step reads the time of each lane */
+  size_t order;                 /* m: how many of the last states a transition depends on; 0 counts as 1 */
+  int uses_step;                /* not 0: step reads the length of the step of each lane */
   int initial_depends_on_theta; /* not 0: catena_plugin_initial draws the first m states, and initial_state is unused */
+  size_t covariates;            /* k: known inputs that a transition takes; 0: none */
+  const char* const* covariate_names; /* k of them: the columns of tables and series that hold them */
 } catena_description;
 
 /* One transition for many simulations at once. */
 typedef struct catena_step_input {
-  size_t size;         /* sizeof(catena_step_input) */
-  size_t parameters;   /* d */
-  size_t states;       /* n */
-  size_t lanes;        /* simulations */
-  size_t stride;       /* between coordinates, in doubles; at least lanes, the same for theta, state and next */
-  const double* theta; /* d x lanes */
-  const double* state; /* m n x lanes: x^t, then x^(t-1), ..., x^(t-m+1) */
-  const double* time;  /* lanes: t; null unless uses_time */
-  const double* step;  /* lanes: how much time the transition takes; null unless uses_step */
+  size_t size;             /* sizeof(catena_step_input) */
+  size_t parameters;       /* d */
+  size_t states;           /* n */
+  size_t lanes;            /* simulations */
+  size_t stride;           /* between coordinates, in doubles; at least lanes, the same for theta, state and next */
+  const double* theta;     /* d x lanes */
+  const double* state;     /* m n x lanes: x^t, then x^(t-1), ..., x^(t-m+1) */
+  const double* time;      /* lanes: t; null unless uses_time */
+  const double* step;      /* lanes: how much time the transition takes; null unless uses_step */
+  size_t covariates;       /* k */
+  const double* covariate; /* k x lanes: u_t; null unless there are covariates */
 } catena_step_input;
 
 /* Where all randomness must come from, so that the same seed gives the same data. Not for several threads. */

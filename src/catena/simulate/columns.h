@@ -1,5 +1,5 @@
-/// The columns of a set of records, named once: z, θ, x^t …, x^(t+1) …, t and Δ. Buffers, rows, sets and files walk
-/// this list, so that a new column is a line here.
+/// The columns of a set of records, named once: z, θ, x^t …, x^(t+1) …, t, Δ and u_t …. Buffers, rows, sets and files
+/// walk this list, so that a new column is a line here.
 #pragma once
 
 #include <array>
@@ -17,9 +17,10 @@ struct Columns {
   Array z, theta;    // N × d
   Array x, x_next;   // N × mn and N × Mn
   Array time, step;  // N × 1, or N × 0
+  Array u;           // N × Mk: the covariates of each step
 
-  std::array<Array*, 6> arrays() { return {&z, &theta, &x, &x_next, &time, &step}; }
-  std::array<const Array*, 6> arrays() const { return {&z, &theta, &x, &x_next, &time, &step}; }
+  std::array<Array*, 7> arrays() { return {&z, &theta, &x, &x_next, &time, &step, &u}; }
+  std::array<const Array*, 7> arrays() const { return {&z, &theta, &x, &x_next, &time, &step, &u}; }
 };
 
 /// What files call a column, and how wide it is.
@@ -34,7 +35,7 @@ struct Column {
 };
 
 /// In the order of Columns::arrays().
-inline constexpr std::array<Column, 6> record_columns{{
+inline constexpr std::array<Column, 7> record_columns{{
     {"z", [](const RecordShape&, std::size_t d) { return d; }, "parameters in the space where the prior is N(0, I)",
      "parameter"},
     {"theta", [](const RecordShape&, std::size_t d) { return d; }, "parameters", "parameter"},
@@ -46,6 +47,9 @@ inline constexpr std::array<Column, 6> record_columns{{
      "t of the state before the transition", "time_column"},
     {"step", [](const RecordShape& shape, std::size_t) -> std::size_t { return shape.step ? 1 : 0; },
      "time that the transition takes, in steps of the simulator", "step_column"},
+    {"u", [](const RecordShape& shape, std::size_t) { return shape.inputs(); },
+     "covariates of the steps, one step after the other", "covariate_column", "covariates of the transition",
+     "covariate"},
 }};
 
 /// visit(column, its array in each of `all`) for every column.

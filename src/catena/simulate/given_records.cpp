@@ -22,6 +22,7 @@ void make_given(const Model& model, const RecordShape& shape, const TransitionRo
   for (std::size_t l = 0; l < count; ++l) {
     for (std::size_t i = 0; i < rows.theta.cols; ++i) lanes.theta(i, l) = rows.theta(row[l], i);
     for (std::size_t i = 0; i < rows.x.cols; ++i) lanes.x(i, l) = rows.x(row[l], i);
+    for (std::size_t i = 0; i < rows.u.cols; ++i) lanes.u(i, l) = rows.u(row[l], i);
     if (shape.time) lanes.time[l] = rows.time(row[l], 0);
     if (shape.step) lanes.step[l] = rows.step(row[l], 0);
   }
@@ -36,6 +37,7 @@ void make_given(const Model& model, const RecordShape& shape, const TransitionRo
 void simulate_given(const Model& model, const RecordShape& shape, const TransitionRows& rows, const Streams& streams,
                     std::size_t first_block, const Parallel& parallel) {
   CATENA_ASSERT(rows.theta.cols == model.prior.size() && rows.x_next.cols == shape.target());
+  CATENA_ASSERT(rows.u.cols == shape.inputs());
   std::vector<std::unique_ptr<TransitionLanes>> lanes(static_cast<std::size_t>(parallel.threads()));
   parallel.for_blocks(rows.x_next.rows, given_block_rows, [&](std::size_t begin, std::size_t end, std::size_t block) {
     auto& mine = lanes[static_cast<std::size_t>(Parallel::worker())];

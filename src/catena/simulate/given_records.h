@@ -1,5 +1,5 @@
-/// Records that start where someone says: θ, x^t, t and Δ of each row are given, x^(t+1), … are simulated. Correction
-/// by simulation asks for them at the states of an observed series (sample/correct/).
+/// Records that start where someone says: θ, x^t, t, Δ and u of each row are given, x^(t+1), … are simulated.
+/// Correction by simulation asks for them at the states of an observed series (sample/correct/).
 #pragma once
 
 #include <cstddef>

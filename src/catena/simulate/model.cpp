@@ -1,5 +1,7 @@
 #include "catena/simulate/model.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -79,9 +81,25 @@ std::vector<std::string> numbered_names(std::string_view prefix, std::size_t cou
   return names;
 }
 
-std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, std::size_t transitions,
-                                    Stream& stream) {
+std::span<const Matrix> tables_for(std::string_view function, const Model& model, std::span<const Matrix> given) {
   const Simulator& simulator = model.simulator;
+  if (simulator.covariates() == 0) return {};
+  for (const Matrix& table : given) {
+    check::equal(function, "the number of columns of a table of covariates", table.cols(), simulator.covariates());
+    check::at_least(function, "the number of rows of a table of covariates", table.rows(), std::size_t{1});
+    check::all_finite(function, "a table of covariates", table.values());
+  }
+  if (!given.empty()) return given;
+  check::that(model.covariates.rows() > 0, function, "the table of covariates", "missing",
+              fmt::format("given, with the columns {}: {} takes them at every step",
+                          fmt::join(simulator.covariate_names, ", "), simulator.name));
+  return {&model.covariates, 1};
+}
+
+std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, std::size_t transitions, Stream& stream,
+                                    std::span<const Matrix> covariates) {
+  const Simulator& simulator = model.simulator;
+  const std::span<const Matrix> tables = tables_for("simulate", model, covariates);
   const std::size_t n = simulator.states(), d = simulator.parameters(), lanes = theta.rows, m = simulator.order;
   CATENA_ASSERT(theta.cols == d);
   check::that(model.has_initial_state(), "simulate", "the model's initial state", "missing", "given");
@@ -91,7 +109,7 @@ std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, s
   check::that(transitions + m <= most_values / (n * std::max<std::size_t>(1, lanes)), "simulate",
               "the number of transitions of a series", transitions,
               fmt::format("fewer for {} series of {} states, which would take more than a gigabyte", lanes, n));
-  StateLanes parameters(d, lanes), window(simulator.window(), lanes), next(n, lanes);
+  StateLanes parameters(d, lanes), window(simulator.window(), lanes), next(n, lanes), u(simulator.covariates(), lanes);
   std::vector<Matrix> series(lanes, Matrix(transitions + m, n));
   const auto store = [&](std::size_t row, ConstStateBlock state) {
     for (std::size_t l = 0; l < lanes; ++l) {
@@ -106,8 +124,12 @@ std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, s
   for (std::size_t j = 0; j < m; ++j) store(m - 1 - j, window.view().slice_features(j * n, (j + 1) * n));
   for (std::size_t t = 0; t < transitions; ++t) {
     std::ranges::fill(time, static_cast<double>(t + m - 1));
+    for (std::size_t l = 0; !tables.empty() && l < lanes; ++l) {
+      const Matrix& table = tables[l % tables.size()];
+      for (std::size_t i = 0; i < table.cols(); ++i) u(i, l) = table((t + m - 1) % table.rows(), i);
+    }
     simulator.step({parameters.view(), window.view(), simulator.uses_time ? time.data() : nullptr,
-                    simulator.uses_step ? step.data() : nullptr},
+                    simulator.uses_step ? step.data() : nullptr, u.view()},
                    stream, next);
     advance_window(window, next);
     store(t + m, next);

@@ -18,10 +18,13 @@ struct Model {
   Simulator simulator;
   prior::Prior prior;
   std::function<void(Stream&, std::span<double> state)> initial_state;  // draws x⁰ (the first m states, latest first)
-  nlohmann::json proposal;                               // the default one: {"proposal": "fixed", …} (proposal.h)
+  nlohmann::json proposal;        // where none is asked for, if not the usual one (proposal.h, default_proposal)
+  nlohmann::json fixed_proposal;  // {"proposal": "fixed", "states": …} that suits this model, where one is known
   nlohmann::json predictive = nlohmann::json::object();  // settings of the predictive proposal that suit this model
   /// Draws the first m states of every lane, latest first, where they depend on θ; then `initial_state` is not used.
   std::function<void(ConstStateBlock theta, Stream&, StateBlock window)> initial_given_theta = nullptr;
+  /// Of a simulator with covariates: rows of them in time order, where nobody gives others; none: somebody must.
+  Matrix covariates = {};
 
   bool has_initial_state() const { return initial_state || initial_given_theta; }
   /// The first m states of every lane of `window`.
@@ -37,7 +40,14 @@ void complete_parameters(Model& model);
 std::function<void(Stream&, std::span<double>)> fixed_state(std::vector<double> state);
 
 /// Series with `transitions` transitions after their first m states, one for each row of θ, all drawn from one stream:
-/// element s is a (T + m) × n matrix. A series that leaves the finite numbers stays as it comes.
-std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, std::size_t transitions, Stream& stream);
+/// element s is a (T + m) × n matrix. A series that leaves the finite numbers stays as it comes. Those of a simulator
+/// with covariates walk through the tables in time order, series s through table s mod their number (none: the model's
+/// own): row t of a series has row t of the table, and after its last row comes its first again.
+std::vector<Matrix> simulate_series(const Model& model, ConstMatrixView theta, std::size_t transitions, Stream& stream,
+                                    std::span<const Matrix> covariates = {});
+
+/// The given tables of covariates or, if there are none, the model's own; empty for a simulator without covariates.
+/// Throws InputError, whose sentence begins with `function`, if one is needed and there is none.
+std::span<const Matrix> tables_for(std::string_view function, const Model& model, std::span<const Matrix> given);
 
 }  // namespace catena::simulate

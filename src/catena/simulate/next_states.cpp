@@ -24,21 +24,22 @@ void make_initial(const Model& model, const RecordShape& shape, Stream& stream, 
 
 void make_plain(const Model& model, const RecordShape& shape, Stream& stream, std::size_t count,
                 TransitionLanes& lanes) {
-  model.simulator.step(
-      {first_lanes(lanes.theta.view(), count), first_lanes(lanes.x.view(), count),
-       shape.time ? lanes.time.data() : nullptr, model.simulator.uses_step ? lanes.step.data() : nullptr},
-      stream, first_lanes(lanes.x_next.view(), count));
+  model.simulator.step({first_lanes(lanes.theta.view(), count), first_lanes(lanes.x.view(), count),
+                        shape.time ? lanes.time.data() : nullptr,
+                        model.simulator.uses_step ? lanes.step.data() : nullptr, first_lanes(lanes.u.view(), count)},
+                       stream, first_lanes(lanes.x_next.view(), count));
 }
 
-/// M steps in a row, each of which is part of the record.
+/// M steps in a row, each of which is part of the record and has covariates of its own.
 void make_sequence(const Model& model, const RecordShape& shape, Stream& stream, std::size_t count,
                    TransitionLanes& lanes) {
   const StateBlock window = first_lanes(lanes.window.view(), count), next = first_lanes(lanes.next.view(), count);
   copy_lanes(first_lanes(lanes.x.view(), count), window);
   std::copy_n(lanes.time.begin(), count, lanes.now.begin());
   for (std::size_t j = 0; j < shape.block; ++j) {
+    const StateBlock u = lanes.u.view().slice_features(j * shape.covariates, (j + 1) * shape.covariates);
     model.simulator.step({first_lanes(lanes.theta.view(), count), window, shape.time ? lanes.now.data() : nullptr,
-                          model.simulator.uses_step ? lanes.step.data() : nullptr},
+                          model.simulator.uses_step ? lanes.step.data() : nullptr, first_lanes(u, count)},
                          stream, next);
     const std::size_t n = shape.states;
     copy_lanes(next, first_lanes(lanes.x_next.view().slice_features(j * n, (j + 1) * n), count));
@@ -48,7 +49,7 @@ void make_sequence(const Model& model, const RecordShape& shape, Stream& stream,
 }
 
 /// Δ steps in a row, of which the last counts. Lanes are in the order of falling Δ, so that those which still move are
-/// the first ones, and nothing is simulated that no record needs.
+/// the first ones, and nothing is simulated that no record needs. Covariates stay what they were when the step began.
 void make_long_steps(const Model& model, const RecordShape& shape, Stream& stream, std::size_t count,
                      TransitionLanes& lanes) {
   const StateBlock window = first_lanes(lanes.window.view(), count);
@@ -60,9 +61,9 @@ void make_long_steps(const Model& model, const RecordShape& shape, Stream& strea
     if (moving == 0) break;
     // Into a block of its own: vectors run past the last lane, and lanes that have arrived must stay as they are.
     const StateBlock next = first_lanes(lanes.next.view(), moving);
-    model.simulator.step(
-        {first_lanes(lanes.theta.view(), moving), first_lanes(window, moving), shape.time ? lanes.now.data() : nullptr},
-        stream, next);
+    model.simulator.step({first_lanes(lanes.theta.view(), moving), first_lanes(window, moving),
+                          shape.time ? lanes.now.data() : nullptr, nullptr, first_lanes(lanes.u.view(), moving)},
+                         stream, next);
     advance_window(first_lanes(window, moving), next);
     for (std::size_t l = 0; l < moving; ++l) lanes.now[l] += 1;
   }
@@ -76,18 +77,22 @@ TransitionLanes::TransitionLanes(const Model& model, std::size_t lanes, const Re
       theta(model.simulator.parameters(), lanes),
       x(shape.condition(), lanes),
       x_next(shape.target(), lanes),
+      u(shape.inputs(), lanes),
       window(shape.plain() ? 0 : model.simulator.window(), lanes),
       next(shape.plain() ? 0 : shape.states, lanes),
       restart(shape.condition(), 1),
       time(padded_lanes(lanes), 0.0),
       step(padded_lanes(lanes), 1.0),
       now(padded_lanes(lanes), 0.0),
-      row(shape.step ? lanes : 0) {}
+      row(shape.step ? lanes : 0),
+      table_row(shape.covariates > 0 ? lanes : 0) {}
 
 TransitionLanes::TransitionLanes(const Model& model, std::size_t lanes)
-    : TransitionLanes(
-          model, lanes,
-          {.states = model.simulator.states(), .order = model.simulator.order, .time = model.simulator.uses_time}) {}
+    : TransitionLanes(model, lanes,
+                      {.states = model.simulator.states(),
+                       .order = model.simulator.order,
+                       .time = model.simulator.uses_time,
+                       .covariates = model.simulator.covariates()}) {}
 
 void make_next_states(const Model& model, const RecordShape& shape, Stream& stream, std::size_t count,
                       TransitionLanes& lanes) {

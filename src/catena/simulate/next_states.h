@@ -22,13 +22,15 @@ struct TransitionLanes {
 
   StateLanes z, theta;
   StateLanes x, x_next;                   // mn and Mn numbers
+  StateLanes u;                           // Mk numbers
   StateLanes window, next, restart;       // where inner steps are made; a new start of one lane
   AlignedVector<double> time, step, now;  // t and Δ of each lane; t of an inner step
   std::vector<std::size_t> row;           // the row of each lane within its round, where lanes are not in order
+  std::vector<std::size_t> table_row;     // where each lane is in the tables of covariates, if there are any
 };
 
-/// x^(t+1), … of the first `count` lanes, whose θ, x, t and Δ are there. Where Δ counts whole steps of the simulator,
-/// lanes must be in the order of falling Δ.
+/// x^(t+1), … of the first `count` lanes, whose θ, x, t, Δ and u are there. Where Δ counts whole steps of the
+/// simulator, lanes must be in the order of falling Δ.
 void make_next_states(const Model& model, const RecordShape& shape, Stream& stream, std::size_t count,
                       TransitionLanes& lanes);
 

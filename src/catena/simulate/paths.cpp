@@ -16,8 +16,13 @@ constexpr double rounding = 1e-3;
 class Cleaner {
  public:
   Cleaner(std::string_view function, std::string name, const SeriesView& series, const KnownSteps& known,
-          const PathSettings& settings)
-      : function_(function), name_(std::move(name)), series_(series), known_(known), settings_(settings) {}
+          const PathSettings& settings, std::size_t covariates)
+      : function_(function),
+        name_(std::move(name)),
+        series_(series),
+        known_(known),
+        settings_(settings),
+        covariates_(covariates) {}
 
   void add_paths(std::size_t states, std::vector<Path>& paths) {
     check_series(states);
@@ -36,6 +41,7 @@ class Cleaner {
       if (!piece.empty()) {
         const double step = step_between(piece.back(), row, unit);
         if (step > 0) {
+          if (covariates_ > 0) check_covariates(piece.back());
           steps.push_back(step);
         } else {
           finish();
@@ -49,6 +55,12 @@ class Cleaner {
  private:
   void check_series(std::size_t states) const {
     check::equal(function_, fmt::format("the number of states of {}", name_), series_.states.cols, states);
+    if (covariates_ > 0) {
+      check::equal(function_, fmt::format("the number of covariates of {}", name_), series_.covariates.cols,
+                   covariates_);
+      check::equal(function_, fmt::format("the number of rows of the covariates of {}", name_), series_.covariates.rows,
+                   series_.states.rows);
+    }
     if (series_.times.empty()) return;
     check::equal(function_, fmt::format("the number of times of {}", name_), series_.times.size(), series_.states.rows);
     check::all_finite(function_, fmt::format("the times of {}", name_), series_.times);
@@ -56,6 +68,21 @@ class Cleaner {
       check::that(series_.times[r] > series_.times[r - 1], function_,
                   fmt::format("the time of row {} of {}", r + 1, name_), series_.times[r],
                   fmt::format("later than {}, that of the row before", series_.times[r - 1]));
+    }
+  }
+
+  /// Of a row from which a transition starts.
+  void check_covariates(std::size_t row) const {
+    for (std::size_t i = 0; i < covariates_; ++i) {
+      const double value = series_.covariates(row, i);
+      if (std::isfinite(value)) continue;
+      const std::string which = series_.covariate_names.empty()
+                                    ? fmt::format("covariate {}", i + 1)
+                                    : fmt::format("the covariate {}", series_.covariate_names[i]);
+      check::fail(function_, fmt::format("{} in row {} of {}", which, row + 1, name_),
+                  std::isnan(value) ? std::string("missing") : fmt::format("{}", value),
+                  "finite, for the transition from that row depends on it: fill it in, or leave the state of the row "
+                  "out, too, and set cut_gaps");
     }
   }
 
@@ -84,9 +111,15 @@ class Cleaner {
     if (std::abs(step - whole) <= rounding * std::max(1.0, whole) && whole >= 1) step = whole;
     const bool fits =
         step >= known_.low * (1 - rounding) && step <= known_.high * (1 + rounding) && (!known_.whole || step == whole);
-    if (fits) return step;
+    const bool skips = covariates_ > 0 && to != from + 1;
+    if (fits && !skips) return step;
     if (settings_.cut_gaps) return 0;
     const std::string where = fmt::format("the step from row {} to row {} of {}", from + 1, to + 1, name_);
+    if (skips || (covariates_ > 0 && known_.only_one() && step == whole)) {
+      check::fail(function_, where, fmt::format("{:.6g}", step),
+                  "from one row to the next, for covariates act on every step in between: set cut_gaps to begin anew "
+                  "after the gap");
+    }
     if (known_.whole && step != whole) {
       check::fail(function_, where, fmt::format("{:.6g}", step),
                   "a whole number of the simulator's steps (step_length)");
@@ -103,6 +136,10 @@ class Cleaner {
       std::ranges::copy(series_.states.row(rows[i]), path.states.row(i).begin());
       path.times.push_back(series_.time(rows[i]));
     }
+    path.covariates = Matrix(rows.size(), covariates_);
+    for (std::size_t i = 0; covariates_ > 0 && i < rows.size(); ++i) {
+      std::ranges::copy(series_.covariates.row(rows[i]), path.covariates.row(i).begin());
+    }
     return path;
   }
 
@@ -111,6 +148,7 @@ class Cleaner {
   const SeriesView& series_;
   const KnownSteps& known_;
   const PathSettings& settings_;
+  std::size_t covariates_;
 };
 
 }  // namespace
@@ -132,12 +170,12 @@ double step_length(const SeriesView& series, const KnownSteps& known, const Path
 }
 
 std::vector<Path> paths_of(std::string_view function, std::span<const SeriesView> series, std::size_t states,
-                           const KnownSteps& known, const PathSettings& settings) {
+                           const KnownSteps& known, const PathSettings& settings, std::size_t covariates) {
   check_config(function, settings);
   std::vector<Path> paths;
   for (std::size_t s = 0; s < series.size(); ++s) {
     const std::string name = series.size() == 1 ? std::string("the series") : fmt::format("series {}", s + 1);
-    Cleaner(function, name, series[s], known, settings).add_paths(states, paths);
+    Cleaner(function, name, series[s], known, settings, covariates).add_paths(states, paths);
   }
   return paths;
 }

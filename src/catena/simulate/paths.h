@@ -56,6 +56,7 @@ struct Path {
   std::vector<double> times;  // of each; the number of its row if no times were given
   std::vector<double> steps;  // from each to the next, in steps of the simulator; one fewer than states
   bool from_start = true;     // its first state is the series' own
+  Matrix covariates = {};     // of each, as the series has them; only those of the last may be missing
 };
 
 /// What one step of the simulator is on the scale of the series' times: as the settings say, or else 1, or else, where
@@ -64,7 +65,9 @@ double step_length(const SeriesView& series, const KnownSteps& known, const Path
 
 /// Throws InputError, whose sentence begins with `function`, for other columns than `states`, a state that is missing
 /// in part, times that do not rise, and gaps that are no `known` steps (unless the settings say what to do about them).
+/// With `covariates`, those of every row from which a path goes on must be there, and no missing row is stepped over:
+/// its own covariates would matter.
 std::vector<Path> paths_of(std::string_view function, std::span<const SeriesView> series, std::size_t states,
-                           const KnownSteps& known, const PathSettings& settings);
+                           const KnownSteps& known, const PathSettings& settings, std::size_t covariates = 0);
 
 }  // namespace catena::simulate

@@ -63,7 +63,9 @@ class Library {
     const catena_description* description = guarded(path_, "catena_plugin_describe", [&] { return describe_(); });
     check::that(description != nullptr, "plugin", fmt::format("the description of {}", path_), "null", "given");
     check::at_least("plugin", fmt::format("the size of the description of {}", path_), description->size,
-                    version_ == 1 ? offsetof(catena_description, order) : sizeof(catena_description));
+                    version_ == 1   ? offsetof(catena_description, order)
+                    : version_ == 2 ? offsetof(catena_description, covariates)
+                                    : sizeof(catena_description));
     // What a plug-in of an earlier version does not know of is zero.
     catena_description whole{};
     std::memcpy(&whole, description, std::min(description->size, sizeof(whole)));
@@ -74,9 +76,18 @@ class Library {
   void step(const StepInput& input, Stream& stream, StateBlock next) const {
     catena_random random = random_of(stream);
     CATENA_ASSERT(input.theta.stride == next.stride && input.state.stride == next.stride);
-    const catena_step_input given{
-        sizeof(catena_step_input), input.theta.features, input.state.features, next.lanes, next.stride,
-        input.theta.data,          input.state.data,     input.time,           input.step};
+    CATENA_ASSERT(input.covariates.features == 0 || input.covariates.stride == next.stride);
+    const catena_step_input given{sizeof(catena_step_input),
+                                  input.theta.features,
+                                  input.state.features,
+                                  next.lanes,
+                                  next.stride,
+                                  input.theta.data,
+                                  input.state.data,
+                                  input.time,
+                                  input.step,
+                                  input.covariates.features,
+                                  input.covariates.features > 0 ? input.covariates.data : nullptr};
     call("catena_plugin_step",
          [&](char* message, std::size_t size) { return step_(&given, &random, next.data, message, size); });
   }
@@ -92,6 +103,8 @@ class Library {
                                   theta.data,
                                   nullptr,
                                   nullptr,
+                                  nullptr,
+                                  0,
                                   nullptr};
     call("catena_plugin_initial",
          [&](char* message, std::size_t size) { return initial_(&given, &random, window.data, message, size); });
@@ -168,6 +181,13 @@ Model load_plugin(const std::filesystem::path& file) {
   model.simulator.uses_step = description.uses_step != 0;
   check::between("plugin", fmt::format("order of {}", path), description.order, std::size_t{1}, std::size_t{1000});
   model.simulator.order = description.order;
+  check::between("plugin", fmt::format("covariates of {}", path), description.covariates, std::size_t{0},
+                 std::size_t{10000});
+  if (description.covariates > 0) given(description.covariate_names, "covariate_names");
+  for (std::size_t i = 0; i < description.covariates; ++i) {
+    given(description.covariate_names[i], "a name in covariate_names");
+    model.simulator.covariate_names.emplace_back(description.covariate_names[i]);
+  }
   const bool uses_step = model.simulator.uses_step;
   model.simulator.step = [library, uses_step](const StepInput& input, Stream& stream, StateBlock next) {
     if (!uses_step || input.step != nullptr) {
@@ -192,8 +212,12 @@ Model load_plugin(const std::filesystem::path& file) {
       library->initial(theta, stream, window, states);
     };
   }
-  model.proposal = description.proposal_json != nullptr ? parse(path, "proposal_json", description.proposal_json)
-                                                        : nlohmann::json{{"proposal", "predictive"}};
+  if (description.proposal_json != nullptr) {
+    model.proposal = parse(path, "proposal_json", description.proposal_json);
+    if (model.proposal.is_object() && model.proposal.value("proposal", "") == "fixed") {
+      model.fixed_proposal = model.proposal;
+    }
+  }
   complete_parameters(model);
   return model;
 }

@@ -20,6 +20,24 @@ const Registry<ProposalEntry>& proposals() {
   return registry;
 }
 
+nlohmann::json default_proposal(const Model& model, std::uint64_t budget) {
+  if (!model.proposal.is_null()) return model.proposal;
+  if (!model.has_initial_state()) {
+    check::that(!model.fixed_proposal.is_null(), "simulate", "the proposal", "missing",
+                "given: this simulator has no initial state from which series could show where its states are");
+    return model.fixed_proposal;
+  }
+  const bool large = budget >= 50000;
+  // A simulator that depends on time has to see as many times as the series of the tables have.
+  const std::uint64_t longest = large || model.simulator.uses_time ? 100 : 50;
+  const std::uint64_t cost =
+      large ? std::min<std::uint64_t>(budget / 20, 5000) : std::min<std::uint64_t>(budget / 10, 1000);
+  const std::uint64_t length = std::clamp<std::uint64_t>(cost, 1, longest);
+  return {{"proposal", "predictive"}, {"series", std::max<std::uint64_t>(1, cost / length)},
+          {"length", length},         {"noise", 0.0},
+          {"relative_noise", 0.5},    {"tail", 1.0}};
+}
+
 ProposalPtr make_proposal(std::string_view function, const nlohmann::json& description,
                           const ProposalContext& context) {
   check::that(description.is_object() && description.contains("proposal") && description["proposal"].is_string(),

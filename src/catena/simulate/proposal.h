@@ -42,6 +42,7 @@ struct ProposalContext {
   const Model& model;
   Streams streams;                          // of the run: a proposal uses streams.stream("proposal", …)
   std::span<const SeriesView> target = {};  // given series: for the target proposal
+  std::span<const Matrix> covariates = {};  // given tables of them, in time order: for series that are simulated
 };
 
 struct ProposalEntry {
@@ -52,6 +53,12 @@ struct ProposalEntry {
 };
 
 const Registry<ProposalEntry>& proposals();
+
+/// What is proposed where nothing is asked for: the model's own default or, for a model whose series have a start, the
+/// recipe of the tables in docs/results.md. Those states are close to the ones that series reach, and some are far
+/// away; at most a tenth of the budget is spent to find them: 1,000 transitions of 10,000, 5,000 of 100,000 and more.
+/// Throws InputError for a model with neither.
+nlohmann::json default_proposal(const Model& model, std::uint64_t budget);
 
 /// The proposal of a description.
 ProposalPtr make_proposal(std::string_view function, const nlohmann::json& description, const ProposalContext& context);

@@ -100,8 +100,8 @@ ProposalPtr make_fixed_proposal(const nlohmann::json& settings, const ProposalCo
     all["times"] = all["at_times"];
     all.erase("at_times");
   }
-  if (context.model.proposal.is_object() && context.model.proposal.value("proposal", "") == "fixed") {
-    nlohmann::json own = context.model.proposal;  // the model's own, where nothing else was asked for
+  if (!context.model.fixed_proposal.is_null()) {
+    nlohmann::json own = context.model.fixed_proposal;  // the model's own, where nothing else was asked for
     own.erase("proposal");
     own.update(all);
     all = std::move(own);

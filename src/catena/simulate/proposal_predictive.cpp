@@ -39,7 +39,8 @@ ProposalPtr make_predictive_proposal(const nlohmann::json& settings, const Propo
   for (std::size_t l = 0; l < series; ++l) {
     for (std::size_t i = 0; i < rows.cols(); ++i) rows(l, i) = theta(i, l);
   }
-  const auto simulated = simulate_series(context.model, rows, static_cast<std::size_t>(chosen.length), stream);
+  const auto simulated =
+      simulate_series(context.model, rows, static_cast<std::size_t>(chosen.length), stream, context.covariates);
   std::vector<SeriesView> views;
   for (const Matrix& one : simulated) views.push_back({one});
   return std::make_shared<Predictive>(chosen, pool_states(caller, views, context.model.simulator.order, chosen.pool));

@@ -10,7 +10,9 @@
 namespace catena::simulate {
 
 nlohmann::json RecordShape::to_json() const {
-  return {{"states", states}, {"order", order}, {"block", block}, {"time", time}, {"step", step}};
+  nlohmann::json json = {{"states", states}, {"order", order}, {"block", block}, {"time", time}, {"step", step}};
+  if (covariates > 0) json["covariates"] = covariates;
+  return json;
 }
 
 RecordShape RecordShape::from_json(const std::string& source, const nlohmann::json& json) {
@@ -21,11 +23,13 @@ RecordShape RecordShape::from_json(const std::string& source, const nlohmann::js
     json.at("block").get_to(shape.block);
     json.at("time").get_to(shape.time);
     json.at("step").get_to(shape.step);
+    shape.covariates = json.value("covariates", std::size_t{0});
   } catch (const nlohmann::json::exception&) {
     throw FileError(fmt::format("{}: the shape of its records cannot be read", source));
   }
   constexpr std::size_t most = 10000000;
-  if (shape.states < 1 || shape.states > most || shape.order > most || shape.block < 1 || shape.block > most) {
+  if (shape.states < 1 || shape.states > most || shape.order > most || shape.block < 1 || shape.block > most ||
+      shape.covariates > most || (shape.initial() && shape.covariates > 0)) {
     throw FileError(fmt::format("{}: the shape of its records is {}, which cannot be", source, json.dump()));
   }
   return shape;

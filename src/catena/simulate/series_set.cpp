@@ -66,6 +66,8 @@ void SeriesSet::add(std::span<const double> theta_of_record, const SeriesView& o
   check::equal(function, "the number of parameters", theta_of_record.size(), prior.size());
   if (rows > 0) check::equal(function, "the number of states", one.states.cols, state_names.size());
   if (!one.times.empty()) check::equal(function, "the number of times", one.times.size(), rows);
+  check::that(one.covariates.cols == 0, function, "the table of covariates of a series", "given",
+              "left out: a set of whole series does not hold them");
   bool finite = all_finite(theta_of_record) && all_finite(one.times);
   for (std::size_t r = 0; r < rows; ++r) finite = finite && all_finite(one.states.row(r));
   check::that(finite, function, "a record", "one with numbers that are not finite", "finite");

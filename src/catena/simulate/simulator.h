@@ -18,13 +18,15 @@
 
 namespace catena::simulate {
 
-/// What one transition may depend on: θ [d × lanes], the m last states x^t, x^(t−1), … [mn × lanes, latest first], and
-/// t and Δt (one value per lane, padded as the blocks are; null unless the simulator says that it uses them).
+/// What one transition may depend on: θ [d × lanes], the m last states x^t, x^(t−1), … [mn × lanes, latest first],
+/// t and Δt (one value per lane, padded as the blocks are; null unless the simulator says that it uses them), and the
+/// known inputs u_t [k × lanes] of a simulator that has names for them.
 struct StepInput {
   ConstStateBlock theta;
   ConstStateBlock state;
   const double* time = nullptr;
   const double* step = nullptr;
+  ConstStateBlock covariates = {};
 };
 
 /// Anything that can make one transition: step(input, stream, next) writes x^(t+1) for every lane of `next`, drawing
@@ -44,9 +46,11 @@ struct Simulator {
   std::function<void(const StepInput&, Stream&, StateBlock)> step;
   std::size_t order = 1;   // m: how many of the last states a transition depends on
   bool uses_step = false;  // a transition takes the time Δt that it is given; else it is one step, Δt = 1
+  std::vector<std::string> covariate_names = {};  // k of them: the known inputs u_t that a transition takes
 
   std::size_t parameters() const { return parameter_names.size(); }
   std::size_t states() const { return state_names.size(); }
+  std::size_t covariates() const { return covariate_names.size(); }
   std::size_t window() const { return order * states(); }  ///< mn
 };
 
@@ -64,7 +68,8 @@ Simulator make_simulator(std::string name, std::vector<std::string> parameter_na
           uses_time,
           [kept](const StepInput& input, Stream& stream, StateBlock next) { kept->step(input, stream, next); },
           /*order=*/1,
-          /*uses_step=*/false};
+          /*uses_step=*/false,
+          /*covariate_names=*/{}};
 }
 
 /// prefix_1, prefix_2, …, prefix_count.

@@ -36,9 +36,14 @@ RecordShape shape_of(const Model& model, const RecordPlan& plan) {
     check::that(plan.block == 1, "simulate", "block", plan.block, "1 where steps vary");
     check::that(simulator.order == 1, "simulate", "the order of the chain", simulator.order,
                 "1 where steps vary: over a gap, earlier states are not enough");
+    check::that(simulator.covariates() == 0 || simulator.uses_step, "simulate", "the range of steps",
+                fmt::format("{}..{}", plan.steps.low, plan.steps.high),
+                "left out where the step takes covariates, for each inner step has its own: let the step take dt, or "
+                "infer with cut_gaps");
   }
   shape.time = simulator.uses_time;
   shape.step = plan.varying_steps;
+  shape.covariates = simulator.covariates();
   return shape;
 }
 
@@ -72,7 +77,7 @@ std::uint64_t RecordSteps::rows_for(std::uint64_t budget, std::size_t block) con
 }
 
 TransitionSource::TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, std::size_t lanes,
-                                   const RecordPlan& plan)
+                                   const RecordPlan& plan, std::span<const Matrix> covariates)
     : model_(model),
       proposal_(std::move(proposal)),
       streams_(streams),
@@ -81,6 +86,17 @@ TransitionSource::TransitionSource(const Model& model, ProposalPtr proposal, Str
       lanes_(std::max(least_lanes, lanes / rounds() / least_lanes * least_lanes)) {
   CATENA_ASSERT(model.prior.size() == model.simulator.parameters());
   CATENA_ASSERT(proposal_ || shape_.initial());
+  if (shape_.covariates > 0) covariates_ = CovariatePool(tables_for("simulate", model, covariates));
+}
+
+void TransitionSource::draw_covariates(Stream& stream, bool first, std::size_t count, TransitionLanes& lanes) const {
+  const std::span<std::size_t> at = std::span(lanes.table_row).first(count);
+  if (first) {
+    covariates_.begin(stream, at);
+  } else {
+    covariates_.go_on(at, shape_.block);
+  }
+  covariates_.fill(stream, at, first_lanes(lanes.u.view(), count));
 }
 
 void TransitionSource::make_records(Stream& stream, std::uint64_t first_row, std::size_t count,
@@ -133,6 +149,7 @@ std::size_t TransitionSource::make_block(std::size_t block, TransitionLanes& lan
     copy_rows(made.theta, part.theta);
     copy_rows(made.x, part.x);
     copy_rows(made.x_next, part.x_next);
+    copy_rows(made.u, part.u);
     for (std::size_t l = 0; l < count; ++l) {
       if (part.time.cols > 0) part.time(row_of(l), 0) = made.time[l];
       if (part.step.cols > 0) part.step(row_of(l), 0) = made.step[l];

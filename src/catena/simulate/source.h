@@ -9,6 +9,7 @@
 #include "catena/core/array.h"
 #include "catena/core/random.h"
 #include "catena/simulate/columns.h"
+#include "catena/simulate/covariates.h"
 #include "catena/simulate/model.h"
 #include "catena/simulate/next_states.h"
 #include "catena/simulate/proposal.h"
@@ -43,14 +44,15 @@ inline constexpr std::size_t usual_lanes = 1024;
 class TransitionSource {
  public:
   /// `model` must outlive the source. `lanes` simulations move together, or fewer where the proposal has rounds. The
-  /// proposal may be null if only initial states are asked for.
+  /// proposal may be null if only initial states are asked for. Without tables of covariates the model's own are used.
   TransitionSource(const Model& model, ProposalPtr proposal, Streams streams, std::size_t lanes = usual_lanes,
-                   const RecordPlan& plan = {});
+                   const RecordPlan& plan = {}, std::span<const Matrix> covariates = {});
 
   const Model& model() const { return model_; }
   /// Transitions that the proposal has cost.
   std::uint64_t proposal_cost() const { return proposal_ ? proposal_->cost() : 0; }
   nlohmann::json proposal_json() const { return proposal_ ? proposal_->to_json() : nlohmann::json(); }
+  const CovariatePool& covariates() const { return covariates_; }
   const RecordShape& shape() const { return shape_; }
   const RecordSteps& steps() const { return steps_; }
   /// Rows of every block but the last.
@@ -71,6 +73,8 @@ class TransitionSource {
   void make_records(Stream& stream, std::uint64_t first_row, std::size_t count, TransitionLanes& lanes) const;
   /// Where a rollout goes on: x ← x', or a new initial state for a lane that left the finite numbers.
   void carry_on(Stream& stream, TransitionLanes& lanes) const;
+  /// u of `count` lanes: of rows at random in the first round, of those that follow in time in later ones.
+  void draw_covariates(Stream& stream, bool first, std::size_t count, TransitionLanes& lanes) const;
 
   const Model& model_;
   ProposalPtr proposal_;
@@ -78,6 +82,7 @@ class TransitionSource {
   RecordShape shape_;
   RecordSteps steps_;
   std::size_t lanes_;
+  CovariatePool covariates_;
 };
 
 template <class Visit>
@@ -92,6 +97,7 @@ void TransitionSource::make_block(std::size_t block, std::size_t rows, Transitio
       } else {
         carry_on(stream, lanes);
       }
+      if (!covariates_.empty()) draw_covariates(stream, done == 0, count, lanes);
     }
     model_.prior.sample(stream, first_lanes(lanes.z.view(), count), first_lanes(lanes.theta.view(), count));
     make_records(stream, block * block_rows() + done, count, lanes);

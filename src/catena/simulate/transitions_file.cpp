@@ -1,12 +1,14 @@
 // Transition sets on disk. All transitions are written to PATH.partial, each at its own row, so that what is complete
 // is a number of blocks and resuming needs nothing else. If some are invalid, a last pass copies the others to the
-// final file; a crash in that pass leaves the complete PATH.partial, and resuming repeats the pass.
+// final file; a crash in that pass leaves the complete PATH.partial, and resuming repeats the pass. The file of a shard
+// keeps its invalid rows: they are dropped when all shards are put together (transitions_merge.cpp).
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "catena/core/check.h"
+#include "catena/core/ranks.h"
 #include "catena/files/json.h"
 #include "catena/files/netcdf/rows.h"
 #include "catena/simulate/simulation.h"
@@ -19,17 +21,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kind = "transitions";
-// 1: plain transitions; 2: records of other shapes. What could be written as 1 still is.
-constexpr int newest_version = 2;
-constexpr std::size_t batch_bytes = std::size_t{16}
-                                    << 20;  // simulated, written and made safe at a time (twice in memory)
+// 1: plain transitions; 2: records of other shapes; 3: with covariates. What could be written as an earlier one still
+// is.
+constexpr int newest_version = 3;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;  // of one chunk of the file, over all variables
 
-int format_version(const RecordShape& shape) { return shape.plain() ? 1 : 2; }
+int format_version(const RecordShape& shape) { return shape.covariates > 0 ? 3 : shape.plain() ? 1 : 2; }
 
 /// Blocks of so many rows per `bytes`, at least one.
 std::size_t blocks_in(std::size_t bytes, std::size_t parameters, const RecordShape& shape, std::size_t block_rows) {
-  const std::size_t row_bytes = sizeof(double) * (2 * parameters + shape.condition() + shape.target() + 1);
+  const std::size_t row_bytes =
+      sizeof(double) * (2 * parameters + shape.condition() + shape.target() + shape.inputs() + 1);
   return std::max<std::size_t>(1, bytes / row_bytes / block_rows);
 }
 
@@ -53,6 +55,8 @@ files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std
   return layout;
 }
 
+}  // namespace
+
 /// Chunks are whole blocks: as many as the plan's rows hold, if it gives any, but no more than a megabyte.
 files::RowLayout layout_of(const Simulation& simulation, std::size_t rows) {
   std::size_t blocks = blocks_in(chunk_bytes, simulation);
@@ -63,14 +67,18 @@ files::RowLayout layout_of(const Simulation& simulation, std::size_t rows) {
                    simulation.source.block_rows() * blocks);
 }
 
+namespace {
+
 /// Chunks that are simulated together. A slow simulator wants few, but enough to keep every thread at work twice.
 std::size_t chunks_at_a_time(const Simulation& simulation, std::size_t chunk_rows, int threads) {
-  if (simulation.chunk_rows == 0) return batch_bytes / chunk_bytes;
+  static_assert(batch_bytes / chunk_bytes == chunks_of_a_batch);
+  if (simulation.chunk_rows == 0) return chunks_of_a_batch;
   const std::size_t rows = 2 * static_cast<std::size_t>(threads) * simulation.source.block_rows();
   return (rows + chunk_rows - 1) / chunk_rows;
 }
 
-files::Group header_of(const prior::Prior& prior, const std::vector<std::string>& state_names, const RecordShape& shape,
+files::Group header_of(const prior::Prior& prior, const std::vector<std::string>& state_names,
+                       const std::vector<std::string>& covariate_names, const RecordShape& shape,
                        const nlohmann::json& provenance) {
   files::Group header;
   header.dimensions = {{"parameter", prior.size()}, {"state", state_names.size()}};
@@ -79,23 +87,32 @@ files::Group header_of(const prior::Prior& prior, const std::vector<std::string>
                        {"catena_format_version", format_version(shape)},
                        {"prior", prior.to_json().dump()},
                        {"provenance", provenance.dump()}};
-  if (!shape.plain()) header.attributes["records"] = shape.to_json().dump();
+  if (!shape.first_format()) header.attributes["records"] = shape.to_json().dump();
+  if (shape.covariates > 0) {
+    header.dimensions.push_back({"covariate", shape.covariates});
+    header.variables.push_back({"covariate", {"covariate"}, covariate_names});
+  }
   return header;
 }
 
 files::Group header_of(const Simulation& simulation) {
   const Model& model = simulation.source.model();
-  return header_of(model.prior, model.simulator.state_names, simulation.source.shape(), simulation.provenance);
+  files::Group header = header_of(model.prior, model.simulator.state_names, model.simulator.covariate_names,
+                                  simulation.source.shape(), simulation.provenance);
+  if (simulation.shard.whole()) return header;
+  const ShardRecord record{.shard = simulation.shard,
+                           .begin = simulation.begin,
+                           .end = simulation.end,
+                           .rows = simulation.rows,
+                           .chunk_rows = layout_of(simulation, simulation.rows).chunk_rows,
+                           .batch_rows = simulation.source.block_rows() * blocks_in(batch_bytes, simulation),
+                           .max_invalid = simulation.max_invalid};
+  header.attributes["catena_kind"] = shard_kind;
+  header.attributes["shard"] = shard_json(record).dump();
+  return header;
 }
 
-template <class Array>
-void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const Columns<Array>& rows) {
-  for_columns(
-      [&](const Column& column, ConstMatrixView values) {
-        if (values.cols > 0) writer.write_rows(column.name, first_row, values);
-      },
-      rows);
-}
+}  // namespace
 
 void read_batch(const files::NetcdfReader& reader, std::size_t first_row, const TransitionRows& rows) {
   for_columns(
@@ -105,17 +122,21 @@ void read_batch(const files::NetcdfReader& reader, std::size_t first_row, const 
       rows);
 }
 
+namespace {
+
 fs::path with_suffix(fs::path path, std::string_view suffix) { return path += suffix; }
 
 /// The writer of this plan's PATH.partial: the one that is there if it is to be resumed, else a new one.
 files::NetcdfWriter open_writer(const fs::path& path, const Simulation& simulation, bool resume) {
-  const files::RowLayout layout = layout_of(simulation, simulation.rows);
+  const files::RowLayout layout = layout_of(simulation, simulation.part_rows());
   const files::Group header = header_of(simulation);
   if (!resume || !files::NetcdfWriter::has_partial(path)) return {path, layout, header};
   files::NetcdfWriter writer = files::NetcdfWriter::resume(path);
-  for (const char* name : {"catena_kind", "catena_format_version", "prior", "provenance"}) {
+  for (const char* name : {"catena_kind", "catena_format_version", "prior", "provenance", "shard"}) {
+    const auto expected = header.attributes.find(name);
+    if (expected == header.attributes.end()) continue;
     const auto found = writer.attributes().find(name);
-    if (found == writer.attributes().end() || found->second != header.attributes.at(name)) {
+    if (found == writer.attributes().end() || found->second != expected->second) {
       throw InputError(
           fmt::format("simulate: {}.partial was begun with other settings ({} differs); remove it or do not resume",
                       path.string(), name));
@@ -158,40 +179,43 @@ void copy_valid(const fs::path& path, const Simulation& simulation, std::uint64_
 
 }  // namespace
 
-SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const SimulationPlan& plan,
-                                const Parallel& parallel, Progress& progress, bool resume) {
-  const Simulation simulation(model, plan);
-  // HDF5 locks a file that is being written, so what was already done is counted before the writer opens it for good.
-  std::uint64_t invalid = 0;
-  if (resume && files::NetcdfWriter::has_partial(path)) {
-    const std::size_t done = open_writer(path, simulation, true).complete_rows();
-    for_batches(with_suffix(path, ".partial"), simulation, 0, done, [&](const TransitionRows& rows) {
-      for (std::size_t r = 0; r < rows.x_next.rows; ++r) invalid += row_is_finite(rows.x_next, r) ? 0U : 1U;
-    });
-  }
-  auto writer = std::make_optional(open_writer(path, simulation, resume));
-  const std::size_t block_rows = simulation.source.block_rows(), chunk_rows = writer->layout().chunk_rows;
-  const std::size_t batch_rows = chunk_rows * chunks_at_a_time(simulation, chunk_rows, parallel.threads());
-  const std::size_t resumed = writer->complete_rows();
+namespace {
 
+/// What is there of PATH.partial. HDF5 locks a file that is being written, so it is counted before the writer opens it
+/// for good.
+Resumed resumed_rows(const fs::path& path, const Simulation& simulation) {
+  Resumed found;
+  found.rows = open_writer(path, simulation, true).complete_rows();
+  for_batches(with_suffix(path, ".partial"), simulation, 0, found.rows, [&](const TransitionRows& rows) {
+    for (std::size_t r = 0; r < rows.x_next.rows; ++r) found.invalid += row_is_finite(rows.x_next, r) ? 0U : 1U;
+  });
+  return found;
+}
+
+/// The rows of the shard from `resumed` on; returns how many of all are invalid.
+std::uint64_t simulate_alone(const Simulation& simulation, files::NetcdfWriter& writer, Resumed resumed,
+                             std::size_t batch_rows, const Parallel& parallel, Progress& progress) {
+  const std::size_t block_rows = simulation.source.block_rows(), chunk_rows = writer.layout().chunk_rows;
+  const std::size_t rows_here = simulation.part_rows();
+  std::uint64_t invalid = resumed.invalid;
   // Two buffers: while one batch is simulated, the one before is written.
-  const std::size_t largest = std::min(batch_rows, simulation.rows);
+  const std::size_t largest = std::min(batch_rows, rows_here);
   std::array<Columns<Matrix>, 2> buffers{simulation.buffer(largest), simulation.buffer(largest)};
   LanesPerThread lanes(static_cast<std::size_t>(parallel.threads()));
-  std::size_t waiting_begin = resumed, waiting_end = resumed;  // simulated, not yet written: rows of buffers[1 − now]
+  std::size_t waiting_begin = resumed.rows,
+              waiting_end = resumed.rows;  // simulated, not yet written: rows of buffers[1 − now]
   std::size_t now = 0;
-  progress.start("simulate", "transitions", simulation.rows - resumed);
-  while (waiting_end < simulation.rows || waiting_begin < waiting_end) {
-    const std::size_t begin = waiting_end, end = std::min(simulation.rows, begin + batch_rows);
+  while (waiting_end < rows_here || waiting_begin < waiting_end) {
+    const std::size_t begin = waiting_end, end = std::min(rows_here, begin + batch_rows);
     const TransitionRows rows = slice(view(buffers[now]), 0, end - begin);
     std::vector<std::size_t> invalid_rows((end - begin + block_rows - 1) / block_rows);
     parallel.for_each(invalid_rows.size() + 1, [&](std::size_t index) {
       if (index == 0) {
         if (waiting_begin == waiting_end) return;
-        write_batch(*writer, waiting_begin, slice(view(buffers[1 - now]), 0, waiting_end - waiting_begin));
-        writer->complete((waiting_end + chunk_rows - 1) / chunk_rows);
+        write_batch(writer, waiting_begin, slice(view(buffers[1 - now]), 0, waiting_end - waiting_begin));
+        writer.complete((waiting_end + chunk_rows - 1) / chunk_rows);
       } else {
-        simulation.make_blocks(begin / block_rows, rows, invalid_rows, index - 1, lanes);
+        simulation.make_blocks((simulation.begin + begin) / block_rows, rows, invalid_rows, index - 1, lanes);
         progress.advance(std::min(block_rows, end - begin - (index - 1) * block_rows));
       }
     });
@@ -201,24 +225,60 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
     waiting_end = end;
     now = 1 - now;
   }
+  return invalid;
+}
+
+SimulationInfo info_of(const Simulation& simulation, std::uint64_t invalid, std::size_t resumed) {
+  SimulationInfo info;
+  info.rows = simulation.part_rows() - invalid;
+  info.invalid = invalid;
+  info.proposal_cost = simulation.source.proposal_cost();
+  info.resumed_rows = resumed;
+  const BlockFailures failed = simulation.failures();
+  info.failed_blocks = failed.count;
+  info.first_failure = failed.sentence;
+  info.provenance = simulation.provenance;
+  info.provenance["invalid"] = invalid;
+  return info;
+}
+
+}  // namespace
+
+SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const SimulationPlan& plan,
+                                const Parallel& parallel, Progress& progress, bool resume) {
+  const Simulation simulation(model, plan);
+  if (simulation.part_rows() == 0) {  // more shards than blocks: this one is a file without rows
+    if (parallel.ranks().first()) files::write_netcdf(path, header_of(simulation));
+    return info_of(simulation, 0, 0);
+  }
+  Ranks& ranks = parallel.ranks();
+  Resumed resumed;
+  std::optional<files::NetcdfWriter> writer;
+  if (ranks.first()) {
+    if (resume && files::NetcdfWriter::has_partial(path)) resumed = resumed_rows(path, simulation);
+    writer.emplace(open_writer(path, simulation, resume));
+    resumed.rows = writer->complete_rows();
+  }
+  const std::size_t chunk_rows = layout_of(simulation, simulation.part_rows()).chunk_rows;
+  const std::size_t batch_rows = chunk_rows * chunks_at_a_time(simulation, chunk_rows, parallel.threads());
+  progress.start("simulate", "transitions", simulation.part_rows() - resumed.rows);
+  const std::uint64_t invalid =
+      ranks.shared()
+          ? simulate_on_ranks(simulation, writer ? &*writer : nullptr, resumed, batch_rows, parallel, progress)
+          : simulate_alone(simulation, *writer, resumed, batch_rows, parallel, progress);
   progress.finish();
-  check::that(invalid < simulation.rows, "simulate", "the number of finite transitions", 0, "at least 1");
-  if (invalid == 0) {
-    writer->set_attribute("invalid", 0);
+  if (!ranks.first()) return info_of(simulation, invalid, resumed.rows);
+  if (simulation.shard.whole()) {
+    check::that(invalid < simulation.rows, "simulate", "the number of finite transitions", 0, "at least 1");
+  }
+  if (invalid == 0 || !simulation.shard.whole()) {
+    writer->set_attribute("invalid", invalid == 0 ? nlohmann::json(0) : nlohmann::json(invalid));
     writer->finish();
   } else {
     writer.reset();
     copy_valid(path, simulation, invalid);
   }
-
-  SimulationInfo info;
-  info.rows = simulation.rows - invalid;
-  info.invalid = invalid;
-  info.proposal_cost = simulation.source.proposal_cost();
-  info.resumed_rows = resumed;
-  info.provenance = simulation.provenance;
-  info.provenance["invalid"] = invalid;
-  return info;
+  return info_of(simulation, invalid, resumed.rows);
 }
 
 namespace {
@@ -243,14 +303,18 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
     }
     return found->second.get<std::string>();
   };
+  if (text("catena_kind") == shard_kind) {
+    throw FileError(fmt::format("{}: holds one shard of a set of transitions; catena merge puts all of them together",
+                                path.string()));
+  }
   if (text("catena_kind") != kind) {
     throw FileError(fmt::format("{}: holds {}, not {}", path.string(), text("catena_kind"), kind));
   }
   const auto found_version = reader_.attributes().find("catena_format_version");
-  if (found_version == reader_.attributes().end() ||
-      (found_version->second != 1 && found_version->second != newest_version)) {
-    throw FileError(fmt::format("{}: is of another format version than 1 and {}, which this catena reads",
-                                path.string(), newest_version));
+  if (found_version == reader_.attributes().end() || !found_version->second.is_number_integer() ||
+      found_version->second < 1 || found_version->second > newest_version) {
+    throw FileError(fmt::format("{}: is of another format version than 1 to {}, which this catena reads", path.string(),
+                                newest_version));
   }
   prior_ = prior::Prior::from_json(path.string(), files::parse_json(text("prior"), path.string()));
   if (reader_.attributes().contains("provenance")) {
@@ -260,10 +324,13 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
   }
   const auto found_invalid = reader_.attributes().find("invalid");
   if (found_invalid != reader_.attributes().end()) provenance_["invalid"] = found_invalid->second;
-  const files::Variable states = reader_.read("state");
-  const auto* names = std::get_if<std::vector<std::string>>(&states.values);
-  if (names == nullptr) throw FileError(fmt::format("{}: the names of the states are not texts", path.string()));
-  state_names_ = *names;
+  const auto names_in = [&](const char* variable, std::string_view what) {
+    const files::Variable found = reader_.read(variable);
+    const auto* names = std::get_if<std::vector<std::string>>(&found.values);
+    if (names == nullptr) throw FileError(fmt::format("{}: the names of the {} are not texts", path.string(), what));
+    return *names;
+  };
+  state_names_ = names_in("state", "states");
 
   if (found_version->second == 1) {
     shape_.states = state_names_.size();
@@ -272,6 +339,11 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
     shape_ = RecordShape::from_json(path.string(), files::parse_json(text("records"), path.string()));
     if (shape_.states != state_names_.size()) {
       throw FileError(fmt::format("{}: has {} names for {} states", path.string(), state_names_.size(), shape_.states));
+    }
+    if (shape_.covariates > 0) covariate_names_ = names_in("covariate", "covariates");
+    if (shape_.covariates != covariate_names_.size()) {
+      throw FileError(
+          fmt::format("{}: has {} names for {} covariates", path.string(), covariate_names_.size(), shape_.covariates));
     }
   }
   rows_ = reader_.info("x_next").dimensions.empty() ? 0 : reader_.info("x_next").dimensions[0].size;
@@ -296,6 +368,7 @@ TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
   set.prior = prior_;
   set.provenance = provenance_;
   set.state_names = state_names_;
+  set.covariate_names = covariate_names_;
   for_columns(
       [&](const Column& column, Matrix& values) {
         const std::size_t width = column.width(shape_, prior_.size());
@@ -318,7 +391,7 @@ void write_transitions(const fs::path& path, const TransitionSet& set) {
   provenance.erase("invalid");
   const std::size_t chunk = usual_lanes * blocks_in(chunk_bytes, parameters, shape, usual_lanes);
   files::NetcdfWriter writer(path, layout_of(parameters, shape, set.size(), chunk),
-                             header_of(set.prior, set.state_names, shape, provenance));
+                             header_of(set.prior, set.state_names, set.covariate_names, shape, provenance));
   write_batch(writer, 0, set);
   writer.set_attribute("invalid", invalid);
   writer.complete(writer.chunks());

@@ -22,6 +22,11 @@ const TaskEntry& entry_with_likelihood(std::string_view task) {
                                fmt::join(known, ", ")));
 }
 
+/// The covariates of some rows of a path, if it has any.
+ConstMatrixView run_of(const Matrix& covariates, std::size_t begin, std::size_t end) {
+  return covariates.cols() == 0 ? ConstMatrixView() : covariates.view().slice_rows(begin, end);
+}
+
 }  // namespace
 
 bool has_likelihood(std::string_view task) {
@@ -34,8 +39,9 @@ simulate::KnownSteps likelihood_steps(std::string_view task) {
   return entry_with_likelihood(task).any_step ? simulate::KnownSteps{1, longest, true} : simulate::KnownSteps{};
 }
 
-std::unique_ptr<SeriesLikelihood> series_likelihood(const Task& task, ConstMatrixView series) {
-  return entry_with_likelihood(task.name).likelihood(task.options, {.states = series});
+std::unique_ptr<SeriesLikelihood> series_likelihood(const Task& task, ConstMatrixView series,
+                                                    ConstMatrixView covariates) {
+  return entry_with_likelihood(task.name).likelihood(task.options, {.states = series, .covariates = covariates});
 }
 
 std::unique_ptr<SeriesLikelihood> series_likelihood(const Task& task, std::span<const simulate::Path> paths) {
@@ -54,7 +60,8 @@ std::unique_ptr<SeriesLikelihood> series_likelihood(const Task& task, std::span<
       parts.push_back(entry.likelihood(task.options, {.states = path.states.view().slice_rows(begin, end + 1),
                                                       .step = step,
                                                       .first_time = path.times[begin],
-                                                      .from_start = path.from_start && begin == 0}));
+                                                      .from_start = path.from_start && begin == 0,
+                                                      .covariates = run_of(path.covariates, begin, end + 1)}));
       if (end + 1 >= rows) break;
       begin = end;
     }

@@ -52,7 +52,7 @@ class SeriesLikelihood {
   /// The parameters that the series determines exactly; the posterior is a density over the others.
   virtual std::vector<PinnedParameter> pinned() const { return {}; }
 
-  /// The posterior under the prior θ ~ N(0, I), where it is known in closed form.
+  /// The posterior under the prior θ ~ N(0, I), where it is known in closed form; tasks of another prior have none.
   virtual std::optional<NormalPosterior> closed_form_posterior() const { return std::nullopt; }
 
   /// Moves θ to a random point of the same likelihood, by a map that keeps volume and is as likely as its inverse.
@@ -77,10 +77,15 @@ bool has_likelihood(std::string_view task);
 simulate::KnownSteps likelihood_steps(std::string_view task);
 
 /// The likelihood of `series` under `task`, with the task's options. Throws InputError for a task whose likelihood is
-/// not known and for a series that cannot come from the task.
-std::unique_ptr<SeriesLikelihood> series_likelihood(const Task& task, ConstMatrixView series);
+/// not known and for a series that cannot come from the task. Covariates have a row for each state.
+std::unique_ptr<SeriesLikelihood> series_likelihood(const Task& task, ConstMatrixView series,
+                                                    ConstMatrixView covariates = {});
 
 /// That of several paths with the same θ; steps of more than 1 only where the likelihood over them is known.
 std::unique_ptr<SeriesLikelihood> series_likelihood(const Task& task, std::span<const simulate::Path> paths);
+
+/// The same as a function of z, whose prior is N(0, I): pinned parameters and draws are then z's. The likelihood must
+/// outlive it.
+std::unique_ptr<SeriesLikelihood> likelihood_in_z(const SeriesLikelihood& likelihood, const prior::Prior& prior);
 
 }  // namespace catena::tasks

@@ -8,7 +8,7 @@
 namespace catena::tasks {
 
 Observation observe(std::string_view function, const Task& task, std::size_t transitions, std::uint64_t seed,
-                    std::span<const double> theta) {
+                    std::span<const double> theta, std::span<const Matrix> covariates) {
   const std::size_t d = task.prior.size();
   Stream stream = Streams(seed).stream("observe");
   Observation observation;
@@ -25,12 +25,20 @@ Observation observe(std::string_view function, const Task& task, std::size_t tra
     std::ranges::copy(theta, parameters.row(0).begin());
   }
   observation.theta.assign(parameters.row(0).begin(), parameters.row(0).end());
-  observation.series = simulate::simulate_series(task, parameters, transitions, stream).front();
+  const std::span<const Matrix> tables = simulate::tables_for(function, task, covariates);
+  observation.series = simulate::simulate_series(task, parameters, transitions, stream, tables).front();
   for (const double value : observation.series.values()) {
     check::that(std::isfinite(value), function, "a state of the series", value, "finite: try another seed or --theta");
   }
   if (task.simulator.uses_time) {
     for (std::size_t t = 0; t <= transitions; ++t) observation.times.push_back(static_cast<double>(t));
+  }
+  if (!tables.empty()) {
+    const Matrix& table = tables.front();
+    observation.covariates = Matrix(observation.series.rows(), table.cols());
+    for (std::size_t t = 0; t < observation.covariates.rows(); ++t) {
+      std::ranges::copy(table.row(t % table.rows()), observation.covariates.row(t).begin());
+    }
   }
   return observation;
 }

@@ -1,5 +1,6 @@
 #include "catena/tasks/ar/ar.h"
 #include "catena/tasks/double_well/double_well.h"
+#include "catena/tasks/driven_ar/driven_ar.h"
 #include "catena/tasks/gaussian_rw/gaussian_rw.h"
 #include "catena/tasks/linear_sde/linear_sde.h"
 #include "catena/tasks/lotka_volterra/lotka_volterra.h"
@@ -26,6 +27,7 @@ const Registry<TaskEntry>& registry() {
                                                      ar::entry(),
                                                      stationary_ar1::entry(),
                                                      seasonal_ar::entry(),
+                                                     driven_ar::entry(),
                                                  });
   return tasks;
 }

@@ -28,9 +28,10 @@ struct Task : simulate::Model {
 /// States that follow each other by steps of one length: what a likelihood is made of.
 struct Run {
   ConstMatrixView states;
-  double step = 1;         // of the simulator's
-  double first_time = 0;   // t of its first state
-  bool from_start = true;  // that one is x⁰
+  double step = 1;                  // of the simulator's
+  double first_time = 0;            // t of its first state
+  bool from_start = true;           // that one is x⁰
+  ConstMatrixView covariates = {};  // of its states, where the simulator has any
 };
 
 /// Everything that a task is. A room makes its own by parts::entry_of.

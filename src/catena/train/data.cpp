@@ -23,6 +23,7 @@ void check_set(const simulate::TransitionSet& set) {
   check::all_finite("train", "x", set.x.values());
   check::all_finite("train", "x_next", set.x_next.values());
   check::all_finite("train", "time", set.time.values());
+  check::all_finite("train", "u", set.u.values());
   for (std::size_t r = 0; r < set.step.values().size(); ++r) {
     check::positive("train", fmt::format("step[{}]", r), set.step.values()[r]);
   }
@@ -36,6 +37,7 @@ void TrainingData::set_up(const simulate::TransitionSet& first, std::size_t rows
   check_set(first);
   prior_ = first.prior;
   state_names_ = first.state_names;
+  covariate_names_ = first.covariate_names;
   provenance_ = first.provenance;
   features_ = model::Features(first);
   rows_ = rows;

@@ -53,6 +53,7 @@ class TrainingData {
 
   const prior::Prior& prior() const { return prior_; }
   const std::vector<std::string>& state_names() const { return state_names_; }
+  const std::vector<std::string>& covariate_names() const { return covariate_names_; }
   const nlohmann::json& provenance() const { return provenance_; }
   const model::Features& features() const { return features_; }
 
@@ -91,7 +92,7 @@ class TrainingData {
   void for_all_rows(const Visit& visit) const;
 
   prior::Prior prior_;
-  std::vector<std::string> state_names_;
+  std::vector<std::string> state_names_, covariate_names_;
   nlohmann::json provenance_;
   model::Features features_;
   std::size_t rows_ = 0, held_out_rows_ = 0, window_rows_ = 0;

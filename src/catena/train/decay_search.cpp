@@ -124,6 +124,17 @@ DecaySearch with_effort(DecaySearch search, const std::string& effort) {
   return search;
 }
 
+std::uint64_t most_steps(const DecaySearch& search) {
+  const std::size_t kinds = search.kinds.size() + search.others.size();
+  // A decay beyond the largest or smallest may be added.
+  const std::size_t trials =
+      search.decay > 0 ? kinds : search.kinds.size() * std::size(first_decays) + search.others.size() + 1;
+  const auto all = static_cast<std::uint64_t>(search.loop.steps);
+  if (trials == 1) return all;
+  const std::uint64_t each = std::min(all, static_cast<std::uint64_t>(search.trial_steps));
+  return trials * each + (each < all ? std::min(kinds, search.finalists) * all : 0);
+}
+
 LoopSettings with_decay(LoopSettings loop, double decay, std::size_t transitions) {
   loop.optimizer.weight_decay = decay * std::min(1.0, 1e4 / static_cast<double>(transitions));
   return loop;

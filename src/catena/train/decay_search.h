@@ -40,6 +40,9 @@ DecaySearch with_effort(DecaySearch search, const std::string& effort);
 /// The loop with a weight decay that is given for 10,000 transitions: n of them need 10,000/n of it.
 LoopSettings with_decay(LoopSettings loop, double decay, std::size_t transitions);
 
+/// How many steps the search takes at most, for progress.
+std::uint64_t most_steps(const DecaySearch& search);
+
 /// Trains the candidates and adds the best one to the model under the name `network` (empty: that of its kind); the
 /// held-out losses of all of them go to the model's notes. Another kind is kept only if it is better by more than the
 /// noise of a held-out loss.

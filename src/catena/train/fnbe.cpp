@@ -29,11 +29,13 @@ model::TrainedModel train_fnbe(const MethodContext& context) {
   loop.steps = chosen_steps(loop.steps, fnbe_steps(context.data.size()), settings.effort);
   const DecaySearch search =
       density_search(settings.density, settings.inputs, settings.decay, settings.effort, loop, context.data, blur);
+  constexpr int small_steps = 4000;  // a small network is quickly learned
+  context.progress.expect(most_steps(search) + static_cast<std::uint64_t>(std::min(loop.steps, small_steps)));
   const SearchResult best = search_decay(model, model::likelihood_network, search, context);
   settings.density.density = best.kind;
   settings.decay = best.decay;
 
-  loop.steps = std::min(loop.steps, 4000);  // a small network is quickly learned
+  loop.steps = std::min(loop.steps, small_steps);
   const LocalGaussianObjective local(settings.gaussian_width, context.data.prior().size(),
                                      context.data.features().size());
   train_networks(model, {{"gaussian", local, loop}}, context);

@@ -29,6 +29,7 @@ model::TrainedModel train_fnle(const MethodContext& context) {
   loop.steps = chosen_steps(loop.steps, fnle_steps(context.data.training_size()), settings.effort);
   const DecaySearch search =
       density_search(settings.density, settings.inputs, settings.decay, settings.effort, loop, context.data);
+  context.progress.expect(most_steps(search));
   const SearchResult best = search_decay(model, "", search, context);
   model.main_network = best.kind;
   model.settings["density"] = best.kind;

@@ -60,7 +60,6 @@ model::TrainedModel train_fnre(const MethodContext& context) {
   loop.steps = chosen_steps(loop.steps, fnre_steps(context.data.training_size()), settings.effort);
   LoopSettings whitening = loop;
   whitening.steps = std::min(loop.steps, 4000);  // a small network, quickly learned
-  if (settings.whiten) train_whitening(model, context, whitening);
 
   const auto objective = [&](const std::string& kind) {
     return std::make_unique<RatioObjective>(
@@ -70,6 +69,9 @@ model::TrainedModel train_fnre(const MethodContext& context) {
   };
   const DecaySearch search = with_effort(
       {.kinds = kinds, .others = {}, .decay = settings.decay, .loop = loop, .objective = objective}, settings.effort);
+  context.progress.expect(static_cast<std::uint64_t>(settings.whiten ? whitening.steps : 0) + most_steps(search) +
+                          static_cast<std::uint64_t>(settings.ensemble - 1) * static_cast<std::uint64_t>(loop.steps));
+  if (settings.whiten) train_whitening(model, context, whitening);
   const SearchResult best = search_decay(model, model::ratio_name(0), search, context);
   settings.network = network_of_kind(settings.network, best.kind, states);
   settings.decay = best.decay;

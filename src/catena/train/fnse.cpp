@@ -44,16 +44,22 @@ model::TrainedModel train_fnse(const MethodContext& context) {
   LoopSettings gaussian = loop;
   gaussian.steps = std::min(loop.steps, 4000);
 
-  if (settings.whiten) train_whitening(model, context, gaussian);
   if (is_quick(settings.effort)) {
     if (settings.network == "auto") settings.network = "separable";
     if (settings.ensemble == 0) settings.ensemble = 1;
   }
   const bool choose = settings.network == "auto";
+  const auto members_of = [&](const std::string& network) {
+    if (settings.ensemble != 0) return settings.ensemble;
+    return (network == "joint" ? 4 : 8) * (is_thorough(settings.effort) ? 2 : 1);
+  };
+  context.progress.expect(static_cast<std::uint64_t>((choose ? 1 : 0) + members_of(settings.network)) *
+                              static_cast<std::uint64_t>(loop.steps) +
+                          static_cast<std::uint64_t>(gaussian.steps) *
+                              (1 + (settings.whiten ? 1 : 0) + (settings.centre ? 1 : 0)));
+  if (settings.whiten) train_whitening(model, context, gaussian);
   if (choose) settings.network = choose_network(model, settings, context, loop);
-  if (settings.ensemble == 0) {
-    settings.ensemble = (settings.network == "joint" ? 4 : 8) * (is_thorough(settings.effort) ? 2 : 1);
-  }
+  settings.ensemble = members_of(settings.network);
 
   const ScoreObjective score(model::chosen_network(settings), settings.schedule, settings.loss, d, features);
   const LocalGaussianObjective local(settings.gaussian_width, d, features);

@@ -29,6 +29,9 @@ void check_same(const simulate::TransitionSet& first, const simulate::Transition
   check::that(other.state_names == first.state_names, "train", fmt::format("the states of {}", path),
               fmt::format("{}", fmt::join(other.state_names, ", ")),
               fmt::format("{}", fmt::join(first.state_names, ", ")));
+  check::that(other.covariate_names == first.covariate_names, "train", fmt::format("the covariates of {}", path),
+              fmt::format("{}", fmt::join(other.covariate_names, ", ")),
+              fmt::format("{}", fmt::join(first.covariate_names, ", ")));
   check::that(other.prior.to_json() == first.prior.to_json(), "train", fmt::format("the prior of {}", path),
               "another one", "that of those before: a score depends on it (a likelihood does not)");
 }
@@ -62,6 +65,7 @@ simulate::TransitionSet joined_transitions(std::vector<simulate::TransitionSet> 
   simulate::TransitionSet all;
   all.prior = sets.front().prior;
   all.state_names = sets.front().state_names;
+  all.covariate_names = sets.front().covariate_names;
   all.provenance = sets.front().provenance;
   if (sets.size() > 1) {
     all.provenance["joined"] = nlohmann::json::array();
@@ -76,21 +80,16 @@ simulate::TransitionSet joined_transitions(std::vector<simulate::TransitionSet> 
   std::iota(order.begin(), order.end(), std::size_t{0});
   Stream stream = Streams(0).stream("join");
   for (std::size_t i = rows; i > 1; --i) std::swap(order[i - 1], order[stream.integer(i)]);
-  const auto gather = [&](Matrix simulate::TransitionSet::* member) {
-    Matrix& to = all.*member;
-    to = Matrix(rows, (sets.front().*member).cols());
+  for (std::size_t k = 0; k < all.arrays().size(); ++k) {
+    Matrix& to = *all.arrays()[k];
+    to = Matrix(rows, sets.front().arrays()[k]->cols());
     std::size_t next = 0;
     for (const auto& set : sets) {
       for (std::size_t r = 0; r < set.size(); ++r) {
-        if (to.cols() > 0) std::ranges::copy((set.*member).row(r), to.row(order[next]).begin());
+        if (to.cols() > 0) std::ranges::copy(set.arrays()[k]->row(r), to.row(order[next]).begin());
         ++next;
       }
     }
-  };
-  for (const auto member :
-       {&simulate::TransitionSet::z, &simulate::TransitionSet::theta, &simulate::TransitionSet::x,
-        &simulate::TransitionSet::x_next, &simulate::TransitionSet::time, &simulate::TransitionSet::step}) {
-    gather(member);
   }
   return all;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "catena/core/check.h"
+#include "catena/core/ranks.h"
 #include "catena/core/stopwatch.h"
 #include "catena/nn/batch_gradient.h"
 #include "catena/train/checkpoint.h"
@@ -113,10 +114,12 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
   std::vector<std::size_t> held_out_rows(data.held_out_size());
   std::iota(held_out_rows.begin(), held_out_rows.end(), data.first_held_out(fold));
 
-  const bool resumed = checkpoint.resume && std::filesystem::exists(checkpoint.path);
+  Ranks& ranks = parallel.ranks();
+  const bool resumed = ranks.first_says(checkpoint.resume && std::filesystem::exists(checkpoint.path));
   LoopState state = resumed ? read_checkpoint(checkpoint.path, identity, objective.graph().parameter_count())
                             : first_state(objective, optimizer, streams);
   LoopResult& result = state.result;
+  if (resumed) ranks.barrier();  // the first rank may write the file again, but not before all have read it
   if (resumed && result.weights.empty()) result.best_loss = std::numeric_limits<double>::infinity();
 
   const Stopwatch watch;
@@ -125,7 +128,7 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
   const std::int64_t steps = settings.steps, every = std::max<std::int64_t>(1, steps / settings.evaluations);
   const auto patience = static_cast<std::int64_t>(std::ceil(settings.patience * static_cast<double>(steps)));
   const auto save = [&] {
-    if (!checkpoint.path.empty()) write_checkpoint(checkpoint.path, state, identity);
+    if (!checkpoint.path.empty() && ranks.first()) write_checkpoint(checkpoint.path, state, identity);
     last_checkpoint = Stopwatch();
   };
 
@@ -134,8 +137,15 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
   while (!state.finished) {
     const std::int64_t step = result.steps;
     const Batches::Batch now = batches.at(step);
-    const double loss = gradient.compute(state.optimizer.weights, now.order.size() * objective.lanes_per_example(),
-                                         filler(objective, now, noise, step));
+    const double loss = [&] {
+      try {
+        return gradient.compute(state.optimizer.weights, now.order.size() * objective.lanes_per_example(),
+                                filler(objective, now, noise, step));
+      } catch (...) {  // a stop, or a rank that is lost: the step is not done, but those before it are
+        save();
+        throw;
+      }
+    }();
     const nn::OptimizerInfo info = optimizer.step(state.optimizer, gradient.gradient(),
                                                   nn::one_cycle(step, steps, settings.optimizer.learning_rate));
     result.skipped_steps += info.finite ? 0 : 1;
@@ -143,7 +153,7 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
     ++state.running_steps;
     ++result.steps;
 
-    const bool out_of_time = settings.time_limit > 0 && watch.seconds() > settings.time_limit;
+    const bool out_of_time = settings.time_limit > 0 && ranks.first_says(watch.seconds() > settings.time_limit);
     const bool last = result.steps == steps || out_of_time;
     if (result.steps % every == 0 || last) {
       const double held_out = held_out_loss(gradient, objective, data.held_out(), held_out_rows, batch,
@@ -152,6 +162,7 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
       result.curve.train_loss.push_back(state.running_loss / static_cast<double>(state.running_steps));
       result.curve.held_out_loss.push_back(held_out);
       result.curve.seconds.push_back(seconds_before + watch.seconds());
+      ranks.check_same("the weights", std::as_bytes(std::span<const float>(state.optimizer.weights)));
       state.running_loss = 0;
       state.running_steps = 0;
       if (held_out < result.best_loss) {
@@ -175,7 +186,7 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
   }
   if (checkpoint.keep) {
     save();
-  } else if (!checkpoint.path.empty()) {
+  } else if (!checkpoint.path.empty() && ranks.first()) {
     std::filesystem::remove(checkpoint.path);
   }
   return std::move(result);

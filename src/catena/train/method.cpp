@@ -1,5 +1,7 @@
 #include "catena/train/method.h"
 
+#include "catena/core/bytes.h"
+#include "catena/core/ranks.h"
 #include "catena/model/preset.h"
 #include "catena/train/choose_season.h"
 #include "catena/train/fnbe.h"
@@ -7,6 +9,7 @@
 #include "catena/train/fnre.h"
 #include "catena/train/fnse.h"
 #include "catena/train/objectives/whitening.h"
+#include "catena/train/one_bar.h"
 
 namespace catena::train {
 
@@ -35,7 +38,9 @@ std::filesystem::path checkpoint_path(const MethodContext& context, const std::s
 
 model::TrainedModel train(std::string_view name, const MethodContext& context) {
   const Method& method = methods().at("train", name);
-  MethodContext own = context;
+  OneBar bar(context.progress, fmt::format("training {}", name));
+  MethodContext own{context.data,     context.loop, context.settings,   context.streams,
+                    context.parallel, bar,          context.checkpoint, context.preset};
   nlohmann::json period;
   if (const auto named = own.settings.find("period"); named != own.settings.end()) {
     period = *named;
@@ -43,6 +48,8 @@ model::TrainedModel train(std::string_view name, const MethodContext& context) {
   }
   const Season season = choose_season(period, own, name);
   model::TrainedModel model = method.train(own);
+  bar.expect(0);
+  context.progress.finish();
   if (!season.setting.is_null()) model.settings["period"] = season.setting;
   if (!season.notes.is_null()) model.notes["period"] = season.notes;
   return model;
@@ -71,6 +78,7 @@ model::TrainedModel empty_model(std::string_view method, const MethodContext& co
   model.seed = context.streams.seed();
   model.prior = context.data.prior();
   model.state_names = context.data.state_names();
+  model.covariate_names = context.data.covariate_names();
   model.features = context.data.features();
   model.provenance = context.data.provenance();
   model.notes["records"] = context.data.size();
@@ -93,8 +101,8 @@ class SharedProgress final : public Progress {
   Progress& whole_;
 };
 
-model::TrainedNetwork train_one(const model::TrainedModel& model, const NetworkJob& job, const MethodContext& context,
-                                const Parallel& parallel, Progress& progress) {
+LoopResult train_one(const model::TrainedModel& model, const NetworkJob& job, const MethodContext& context,
+                     const Parallel& parallel, Progress& progress) {
   CheckpointPlan plan = context.checkpoint;
   plan.path = checkpoint_path(context, job.name);
   plan.keep = !plan.path.empty();
@@ -102,8 +110,11 @@ model::TrainedNetwork train_one(const model::TrainedModel& model, const NetworkJ
                                    {"settings", model.settings}, {"loop", to_json(job.loop)},
                                    {"seed", model.seed},         {"rows", context.data.size()},
                                    {"fold", job.fold},           {"features", model.features.to_json()}};
-  LoopResult result = train_loop(job.name, job.objective, context.data, job.fold, job.loop,
-                                 context.streams.child("train"), parallel, progress, plan, identity);
+  return train_loop(job.name, job.objective, context.data, job.fold, job.loop, context.streams.child("train"), parallel,
+                    progress, plan, identity);
+}
+
+model::TrainedNetwork network_of(const NetworkJob& job, LoopResult result) {
   model::TrainedNetwork network;
   network.weights = model::named_weights(job.objective.graph(), result.weights);
   network.curve = std::move(result.curve);
@@ -116,25 +127,94 @@ model::TrainedNetwork train_one(const model::TrainedModel& model, const NetworkJ
 
 }  // namespace
 
-void train_networks(model::TrainedModel& model, const std::vector<NetworkJob>& jobs, const MethodContext& context) {
-  std::vector<model::TrainedNetwork> networks(jobs.size());
-  // A set in windows keeps one window in memory, which loops cannot share.
-  const bool together = jobs.size() > 1 && context.parallel.threads() > 1 && context.data.windows() == 1;
-  if (!together) {
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      networks[i] = train_one(model, jobs[i], context, context.parallel, context.progress);
-    }
-  } else {
-    std::uint64_t steps = 0;
-    for (const NetworkJob& job : jobs) steps += static_cast<std::uint64_t>(job.loop.steps);
-    context.progress.start(fmt::format("{} networks", jobs.size()), "steps", steps);
-    SharedProgress shared(context.progress);
-    const int share = std::max(1, context.parallel.threads() / static_cast<int>(jobs.size()));
-    context.parallel.for_each(
-        jobs.size(), [&](std::size_t i) { networks[i] = train_one(model, jobs[i], context, Parallel(share), shared); });
-    context.progress.finish();
+namespace {
+
+/// What was learned, for the ranks that did not train it.
+std::string bytes_of(const LoopResult& result) {
+  BytesWriter bytes;
+  const auto put = [&]<class Values>(const Values& values) {
+    bytes.put<std::uint64_t>(values.size()).put_all(std::span(std::as_const(values)));
+  };
+  bytes.put(result.outcome).put(result.steps).put(result.best_step).put(result.best_loss).put(result.skipped_steps);
+  put(result.weights);
+  for (const auto* column :
+       {&result.curve.step, &result.curve.train_loss, &result.curve.held_out_loss, &result.curve.seconds}) {
+    put(*column);
   }
-  for (std::size_t i = 0; i < jobs.size(); ++i) model.networks[jobs[i].name] = std::move(networks[i]);
+  return bytes.take();
+}
+
+LoopResult result_from(std::string_view text) {
+  LoopResult result;
+  BytesReader bytes(text);
+  const auto get = [&]<class Values>(Values& values) {
+    values.resize(bytes.get<std::uint64_t>());
+    bytes.get_all(std::span(values));
+  };
+  result.outcome = bytes.get<Outcome>();
+  result.steps = bytes.get<std::int64_t>();
+  result.best_step = bytes.get<std::int64_t>();
+  result.best_loss = bytes.get<double>();
+  result.skipped_steps = bytes.get<std::int64_t>();
+  get(result.weights);
+  for (auto* column :
+       {&result.curve.step, &result.curve.train_loss, &result.curve.held_out_loss, &result.curve.seconds}) {
+    get(*column);
+  }
+  return result;
+}
+
+/// Some of the jobs, those of the given numbers, by the ranks of `parallel` and no others.
+void train_some(const model::TrainedModel& model, const std::vector<NetworkJob>& jobs,
+                const std::vector<std::size_t>& numbers, const MethodContext& context, const Parallel& parallel,
+                std::vector<LoopResult>& results) {
+  // A set in windows keeps one window in memory, which loops cannot share.
+  const bool together = numbers.size() > 1 && parallel.threads() > 1 && context.data.windows() == 1;
+  if (!together) {
+    for (const std::size_t i : numbers) results[i] = train_one(model, jobs[i], context, parallel, context.progress);
+    return;
+  }
+  std::uint64_t steps = 0;
+  for (const std::size_t i : numbers) steps += static_cast<std::uint64_t>(jobs[i].loop.steps);
+  context.progress.start(fmt::format("{} networks", numbers.size()), "steps", steps);
+  SharedProgress shared(context.progress);
+  const int share = std::max(1, parallel.threads() / static_cast<int>(numbers.size()));
+  parallel.for_each(numbers.size(), [&](std::size_t k) {
+    results[numbers[k]] = train_one(model, jobs[numbers[k]], context, Parallel(share), shared);
+  });
+  context.progress.finish();
+}
+
+}  // namespace
+
+void train_networks(model::TrainedModel& model, const std::vector<NetworkJob>& jobs, const MethodContext& context) {
+  if (jobs.empty()) return;
+  std::vector<LoopResult> results(jobs.size());
+  Ranks& ranks = context.parallel.ranks();
+  // Whole networks go to groups of ranks, which share the blocks of each batch only if there are more ranks than
+  // networks: networks wait for nobody, blocks at every step.
+  const int groups = std::min(ranks.size(), static_cast<int>(jobs.size()));
+  int mine = 0;
+  const std::shared_ptr<Ranks> group = ranks.group(groups, mine);
+  std::vector<std::size_t> numbers;
+  for (auto i = static_cast<std::size_t>(mine); i < jobs.size(); i += static_cast<std::size_t>(groups)) {
+    numbers.push_back(i);
+  }
+  train_some(model, jobs, numbers, context, context.parallel.with(group), results);
+  if (groups > 1) {
+    BytesWriter learned;
+    for (const std::size_t i : numbers) {
+      if (group->first()) learned.put<std::uint64_t>(i).put_text(bytes_of(results[i]));
+    }
+    for (const std::string& text : ranks.all_gather(learned.take())) {
+      for (BytesReader bytes(text); !bytes.at_end();) {
+        const auto i = bytes.get<std::uint64_t>();
+        results[i] = result_from(bytes.get_text());
+      }
+    }
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    model.networks[jobs[i].name] = network_of(jobs[i], std::move(results[i]));
 }
 
 void train_whitening(model::TrainedModel& model, const MethodContext& context, const LoopSettings& loop) {

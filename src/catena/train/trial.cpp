@@ -43,7 +43,10 @@ double trial_loss(const model::DensityInputSettings& given, const MethodContext&
   LoopSettings loop = with_decay(context.loop, trial_decay, data.training_size());
   loop.steps = loop.steps == 0 ? trial_steps : std::min(loop.steps, trial_steps);
   model::TrainedModel scratch = empty_model(method, context, to_json(inputs));
-  train_networks(scratch, {{network, objective, loop}}, context);
+  PartProgress part(context.progress);  // seconds beside what follows: not in its bar
+  const MethodContext quiet{context.data,     context.loop, context.settings,   context.streams,
+                            context.parallel, part,         context.checkpoint, context.preset};
+  train_networks(scratch, {{network, objective, loop}}, quiet);
   return scratch.network(network).held_out_loss - mean_log_jacobian(map, data);
 }
 

@@ -110,6 +110,9 @@ for z in Z:
     show("uniform", "low=1;high=3", z, (1 + 2 * p, 2 * q, log(2) + log_phi(mpf(z))))
     show("uniform", "low=0;high=1", z, (p, q, log_phi(mpf(z))))
     show("log_normal", "log_mean=0.5;log_sd=0.75", z, (exp(mpf("0.5") + mpf("0.75") * mpf(z)), mp.inf, log(mpf("0.75")) + mpf("0.5") + mpf("0.75") * mpf(z)))
+    for location, scale in [("0", "1"), ("-0.5", "1.5")]:
+        odds = exp(mpf(location) + mpf(scale) * mpf(z))
+        show("logit_normal", f"location={location};scale={scale};low=1;high=3", z, (1 + 2 * odds / (1 + odds), 2 / (1 + odds), log(2 * mpf(scale) * odds / (1 + odds) ** 2)))
     show("exponential", "rate=3", z, (-log(q) / 3, mp.inf, log_phi(mpf(z)) - log(3) - log(q)))
     for a in ["0.05", "0.25", "1", "2.5", "9.5", "40", "1000", "100000"]:
         show("gamma", f"shape={a};scale=1", z, gamma_row(mpf(a), mpf(z)))

@@ -44,6 +44,8 @@ void check_transitions(std::string_view function, const model::TrainedModel& mod
   check::equal(function, "the number of columns of x_next", given.x_next.cols, features.target());
   check::equal(function, "the number of times", given.time.size(), features.uses_time() ? rows : 0);
   check::equal(function, "the number of steps", given.step.size(), features.uses_step() ? rows : 0);
+  check::equal(function, "the number of columns of u", given.u.cols, features.shape().inputs());
+  if (given.u.cols > 0) check::equal(function, "the number of rows of u", given.u.rows, rows);
   check::all_finite(function, "t", given.time);
   for (std::size_t r = 0; r < rows; ++r) {
     check::all_finite(function, "theta", theta.row(r));
@@ -52,6 +54,7 @@ void check_transitions(std::string_view function, const model::TrainedModel& mod
     features.check_positive(function, model.state_names, given.x.row(r));
     features.check_positive(function, model.state_names, given.x_next.row(r));
     if (!given.step.empty()) check::positive(function, "dt", given.step[r]);
+    if (given.u.cols > 0) check::all_finite(function, "u", given.u.row(r));
   }
 }
 
@@ -69,9 +72,10 @@ TransitionValues transition_values(std::string_view function, const model::Train
   std::vector<float> seen(rows * features.size());
   for (std::size_t r = 0; r < rows; ++r) {
     model.prior.to_z(theta.row(r), z.row(r));
-    features.apply({given.x.row(r), given.x_next.row(r), given.time.empty() ? 0 : given.time[r],
-                    given.step.empty() ? 1 : given.step[r]},
-                   std::span(seen).subspan(r * features.size(), features.size()));
+    features.apply(
+        {given.x.row(r), given.x_next.row(r), given.time.empty() ? 0 : given.time[r],
+         given.step.empty() ? 1 : given.step[r], given.u.cols > 0 ? given.u.row(r) : std::span<const double>()},
+        std::span(seen).subspan(r * features.size(), features.size()));
   }
   model.whiten(seen);
   std::ranges::copy(seen, c.values().begin());

@@ -76,6 +76,16 @@ void describe_paths(std::span<const simulate::Path> paths, nlohmann::json& reque
   }
 }
 
+void describe_covariates(std::span<const simulate::Path> paths, nlohmann::json& request) {
+  Hash hash;
+  bool any = false;
+  for (const simulate::Path& path : paths) {
+    for (const double value : path.covariates.values()) hash.add(std::bit_cast<std::uint64_t>(value));
+    any = any || path.covariates.cols() > 0;
+  }
+  if (any) request["covariates"] = fmt::format("{:016x}", hash.value());
+}
+
 files::Group reference_group(const tasks::Task& task, ConstMatrixView series, const nlohmann::json& request,
                              const Reference& reference) {
   sample::Draws draws{task.simulator.parameter_names, reference.draws};
@@ -157,12 +167,13 @@ FoundReference find_reference(const tasks::Task& task, std::span<const simulate:
   const Matrix series = stacked(paths);
   nlohmann::json request = reference_request(task, n, seed, settings);
   describe_paths(paths, request);
+  describe_covariates(paths, request);
   FoundReference found;
   found.transitions = likelihood->transitions();
   if (cache) found.group = cache->find(request, series);
   found.cached = found.group.has_value();
   if (found.cached) return found;
-  const Reference reference = sample_reference(*likelihood, n, settings, Streams(seed), parallel, progress);
+  const Reference reference = sample_reference(*likelihood, task.prior, n, settings, Streams(seed), parallel, progress);
   found.outcome = reference.outcome;
   if (found.outcome != Outcome::ok) return found;
   found.group = reference_group(task, series, request, reference);

@@ -32,6 +32,9 @@ void describe_paths(std::span<const simulate::Path> paths, nlohmann::json& reque
 files::Group reference_group(const tasks::Task& task, ConstMatrixView series, const nlohmann::json& request,
                              const Reference& reference);
 
+/// What tells one series' covariates from another's, for the request.
+void describe_covariates(std::span<const simulate::Path> paths, nlohmann::json& request);
+
 /// Files of references under one directory, named after a hash of request and series. Since a file contains both, a
 /// clash of hashes is seen and counts as a miss.
 class ReferenceCache {

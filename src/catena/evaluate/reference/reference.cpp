@@ -52,10 +52,8 @@ sample::McmcSettings chain_settings(const ReferenceSettings& settings, std::size
           .least_ess = settings.least_ess};
 }
 
-}  // namespace
-
-Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_t n, const ReferenceSettings& settings,
-                           const Streams& streams, const Parallel& parallel, Progress& progress) {
+Reference sample_in_z(const tasks::SeriesLikelihood& likelihood, std::size_t n, const ReferenceSettings& settings,
+                      const Streams& streams, const Parallel& parallel, Progress& progress) {
   check_config("reference", settings);
   check::at_least("reference", "n", n, std::size_t{1});
   check::that(settings.population >= settings.chains, "reference", "population", settings.population,
@@ -77,6 +75,20 @@ Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_
           .evaluations = moves.evaluations,
           .acceptance = draws.info.acceptance,
           .temperatures = static_cast<int>(draws.info.temperatures)};
+}
+
+}  // namespace
+
+Reference sample_reference(const tasks::SeriesLikelihood& likelihood, const prior::Prior& prior, std::size_t n,
+                           const ReferenceSettings& settings, const Streams& streams, const Parallel& parallel,
+                           Progress& progress) {
+  const auto in_z = tasks::likelihood_in_z(likelihood, prior);
+  Reference reference = sample_in_z(*in_z, n, settings, streams, parallel, progress);
+  for (std::size_t r = 0; r < reference.draws.rows(); ++r) {
+    const std::vector<double> z(reference.draws.row(r).begin(), reference.draws.row(r).end());
+    prior.to_theta(z, reference.draws.row(r));
+  }
+  return reference;
 }
 
 }  // namespace catena::evaluate

@@ -59,9 +59,11 @@ struct Reference {
   int temperatures = 0;
 };
 
-/// `n` draws from the posterior of the likelihood's series under θ ~ N(0, I). The same seed gives the same draws for
-/// any number of threads. A reference whose chains do not become healthy has the outcome not_mixed and its last draws.
-Reference sample_reference(const tasks::SeriesLikelihood& likelihood, std::size_t n, const ReferenceSettings& settings,
-                           const Streams& streams, const Parallel& parallel, Progress& progress);
+/// `n` draws from the posterior of the likelihood's series under the prior on θ; chains move in z, where that is N(0,
+/// I). The same seed gives the same draws for any number of threads. A reference whose chains do not become healthy has
+/// the outcome not_mixed and its last draws.
+Reference sample_reference(const tasks::SeriesLikelihood& likelihood, const prior::Prior& prior, std::size_t n,
+                           const ReferenceSettings& settings, const Streams& streams, const Parallel& parallel,
+                           Progress& progress);
 
 }  // namespace catena::evaluate

@@ -31,6 +31,8 @@ fs::path partial_path(const fs::path& path) {
   return partial;
 }
 
+fs::path begun_path(fs::path partial) { return partial += ".begun"; }
+
 int find_variable(int file, const std::string& name, const fs::path& path) {
   int id = -1;
   detail::check_written(nc_inq_varid(file, name.c_str(), &id), path);
@@ -118,9 +120,11 @@ NetcdfWriter::NetcdfWriter(const fs::path& path, const RowLayout& layout, const 
   state_->partial = partial_path(path);
   state_->layout = layout;
   state_->attributes = header.attributes;
-  state_->descriptor = open_for_sync(state_->partial, true);
+  // It takes its name once its header is on the disk: what was killed before has nothing to be resumed.
+  const fs::path begun = begun_path(state_->partial);
+  state_->descriptor = open_for_sync(begun, true);
   const std::scoped_lock lock(detail::library_lock());
-  state_->file.emplace(detail::LibraryFile::create(state_->partial));
+  state_->file.emplace(detail::LibraryFile::create(begun));
   const int id = state_->file->id();
   detail::define_group(id, header, state_->partial);
   state_->define_rows();
@@ -128,6 +132,7 @@ NetcdfWriter::NetcdfWriter(const fs::path& path, const RowLayout& layout, const 
   detail::define_attribute(id, detail::global, rows_name, layout.rows.name, state_->partial);
   detail::define_attribute(id, detail::global, complete_name, 0, state_->partial);
   state_->sync();
+  fs::rename(begun, state_->partial);
 }
 
 bool NetcdfWriter::has_partial(const fs::path& path) { return fs::exists(partial_path(path)); }

@@ -16,7 +16,7 @@ DensityModel::DensityModel(const TrainedModel& trained)
       shape(map.shape(trained.prior.size())) {}
 
 Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatrixView x, std::span<const double> times,
-                        const Streams& streams) {
+                        const Streams& streams, ConstMatrixView u) {
   check::equal("draw_transitions", "the number of parameters", z.cols, model.shape.parameters);
   check::equal("draw_transitions", "the number of states", x.cols, model.model->features.condition());
   check::equal("draw_transitions", "the number of rows of x", x.rows, z.rows);
@@ -24,6 +24,9 @@ Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatri
   check::that(features.shape().plain(), "draw_transitions", "the model", "one of longer records",
               "of single transitions");
   if (features.uses_time()) check::equal("draw_transitions", "the number of times", times.size(), z.rows);
+  const bool takes = features.shape().covariates > 0;
+  check::equal("draw_transitions", "the number of covariates", u.cols, features.shape().covariates);
+  if (takes) check::equal("draw_transitions", "the number of rows of u", u.rows, z.rows);
   for (std::size_t r = 0; r < x.rows; ++r)
     features.check_positive("draw_transitions", model.model->state_names, x.row(r));
   const std::size_t rows = z.rows, atoms = model.shape.atoms;
@@ -31,7 +34,9 @@ Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatri
   std::vector<std::vector<float>> c(rows, std::vector<float>(features.size()));
   std::vector<float> inputs(model.shape.state_inputs);
   for (std::size_t r = 0; r < rows; ++r) {
-    features.apply({x.row(r), x.row(r), features.uses_time() ? times[r] : 0}, c[r]);
+    features.apply(
+        {x.row(r), x.row(r), features.uses_time() ? times[r] : 0, 1, takes ? u.row(r) : std::span<const double>()},
+        c[r]);
     model.map.state(c[r].data(), inputs);
     std::ranges::copy(inputs, state.row(r).begin());
     std::ranges::fill(keep.row(r), 1.0);

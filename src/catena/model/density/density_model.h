@@ -36,8 +36,9 @@ struct DensityModel {
   const NamedWeights& weights() const { return model->network(settings.density.density).weights; }
 };
 
-/// The model as a simulator: one draw of x^(t+1) for each row of z and x (`times` only for models that use time).
+/// The model as a simulator: one draw of x^(t+1) for each row of z and x (`times` only for models that use time, u for
+/// those with covariates).
 Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatrixView x, std::span<const double> times,
-                        const Streams& streams);
+                        const Streams& streams, ConstMatrixView u = {});
 
 }  // namespace catena::model

@@ -24,7 +24,7 @@ std::uint64_t hashed(std::uint64_t hash, std::span<const double> values) {
 
 }  // namespace
 
-Answers::Answers(AnswerPlan plan) : plan_(std::move(plan)) {
+Answers::Answers(AnswerPlan plan, bool writes) : plan_(std::move(plan)), writes_(writes) {
   if (plan_.path.empty() || !plan_.resume || !std::filesystem::exists(plan_.path)) return;
   const files::TensorFile file = files::read_safetensors(plan_.path);
   if (file.metadata.value("kind", nlohmann::json()) != kind) {
@@ -45,8 +45,8 @@ Answers::Answers(AnswerPlan plan) : plan_(std::move(plan)) {
 
 std::uint64_t Answers::question(const simulate::TransitionRows& rows, const Streams& streams, std::size_t first_block) {
   std::uint64_t hash = 14695981039346656037U ^ streams.child("question", first_block).seed();
-  for (const ConstMatrixView part :
-       {ConstMatrixView(rows.theta), ConstMatrixView(rows.x), ConstMatrixView(rows.time), ConstMatrixView(rows.step)}) {
+  for (const ConstMatrixView part : {ConstMatrixView(rows.theta), ConstMatrixView(rows.x), ConstMatrixView(rows.time),
+                                     ConstMatrixView(rows.step), ConstMatrixView(rows.u)}) {
     for (std::size_t r = 0; r < part.rows; ++r) hash = hashed(hash, part.row(r));
   }
   return hash;
@@ -64,7 +64,7 @@ bool Answers::recall(std::uint64_t question, MatrixView x_next) {
 }
 
 void Answers::keep(std::uint64_t question, ConstMatrixView x_next, double seconds) {
-  if (plan_.path.empty() || seconds < plan_.worth) return;
+  if (plan_.path.empty() || !writes_ || seconds < plan_.worth) return;
   std::vector<double>& values = known_[question];
   values.clear();
   for (std::size_t r = 0; r < x_next.rows; ++r) values.insert(values.end(), x_next.row(r).begin(), x_next.row(r).end());

@@ -25,8 +25,8 @@ struct AnswerPlan {
 
 class Answers {
  public:
-  /// Throws FileError if what is there is no file of answers.
-  explicit Answers(AnswerPlan plan);
+  /// Throws FileError if what is there is no file of answers. Of several ranks one writes.
+  explicit Answers(AnswerPlan plan, bool writes = true);
 
   /// Rows to be simulated with blocks of these streams from the given one on.
   static std::uint64_t question(const simulate::TransitionRows& rows, const Streams& streams, std::size_t first_block);
@@ -40,6 +40,7 @@ class Answers {
 
  private:
   AnswerPlan plan_;
+  bool writes_;
   std::map<std::uint64_t, std::vector<double>> known_;
   std::uint64_t recalled_ = 0;
   bool changed_ = false;

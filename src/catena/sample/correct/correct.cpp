@@ -174,6 +174,12 @@ class Corrector {
                 fmt::format("{}", fmt::join(simulator.parameter_names, ", ")),
                 fmt::format("those of the model, {}", fmt::join(names, ", ")));
     check::equal(function_, "the number of states of the simulator", simulator.states(), model_.features.states());
+    const auto listed = [](const std::vector<std::string>& all) {
+      return all.empty() ? std::string("none") : fmt::format("{}", fmt::join(all, ", "));
+    };
+    check::that(simulator.covariate_names == model_.covariate_names, function_,
+                "the list of covariates of the simulator", listed(simulator.covariate_names),
+                fmt::format("that of the model, {}", listed(model_.covariate_names)));
     for (const model::TrainedModel* companion : request_.posterior.companions) {
       check::that(!companion->features.shape().initial() || request_.simulator.initial_given_theta, function_,
                   "the initial state of the simulator", "independent of theta",

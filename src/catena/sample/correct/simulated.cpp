@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/core/bytes.h"
 #include "catena/core/check.h"
+#include "catena/core/ranks.h"
 #include "catena/sample/correct/cloud.h"
 #include "catena/sample/correct/statistic.h"
 #include "catena/sample/finite_rows.h"
@@ -16,6 +18,9 @@ namespace {
 /// Rows between two looks at the progress bar, of one buffer of states, and of an answer that is kept: what is lost if
 /// the run is killed.
 constexpr std::size_t chunk_rows = 8 * simulate::given_block_rows;
+
+/// Both twins of a chunk are 16 blocks.
+std::size_t chunks_at_once(const Ranks& ranks) { return (static_cast<std::size_t>(ranks.size()) + 3) / 4; }
 
 void copy_rows(ConstMatrixView from, std::span<const std::size_t> rows, MatrixView to, std::size_t begin) {
   for (std::size_t r = 0; r < rows.size(); ++r) std::ranges::copy(from.row(rows[r]), to.row(begin + r).begin());
@@ -43,8 +48,9 @@ RecordSource::RecordSource(const simulate::Model& simulator, std::vector<RecordP
       parts_(std::move(parts)),
       streams_(streams),
       max_invalid_(max_invalid),
-      answers_(std::move(answers)),
+      answers_(std::move(answers), parallel.ranks().first()),
       parallel_(parallel) {
+  parallel_.ranks().barrier();  // the first rank writes answers, but not before all have read those that there are
   double steps = 0;
   for (const RecordPart& part : parts_) {
     const simulate::RecordShape& shape = part.model->features.shape();
@@ -62,18 +68,79 @@ std::size_t RecordSource::pairs_for(std::uint64_t steps) const {
   return static_cast<std::size_t>(static_cast<double>(steps) / steps_per_pair_);
 }
 
-void RecordSource::answer(const simulate::RecordShape& shape, const simulate::TransitionRows& rows,
-                          const Streams& streams, std::size_t first_block) {
-  const std::uint64_t question = Answers::question(rows, streams, first_block);
-  if (answers_.recall(question, rows.x_next)) return;
-  const Stopwatch watch;
+void RecordSource::answer(const simulate::RecordShape& shape, const std::vector<Question>& questions) {
+  Ranks& ranks = parallel_.ranks();
+  std::vector<std::uint64_t> asked, number;
+  std::vector<const Question*> open;
+  for (const Question& each : questions) {
+    asked.push_back(Answers::question(each.rows, each.streams, each.first_block));
+  }
+  // Every rank has come to these records by itself: draws and regressions included.
+  if (ranks.shared()) ranks.check_same("what is to be simulated", std::as_bytes(std::span(asked)));
+  for (std::size_t k = 0; k < questions.size(); ++k) {
+    if (answers_.recall(asked[k], questions[k].rows.x_next)) continue;
+    number.push_back(asked[k]);
+    open.push_back(&questions[k]);
+  }
+  const auto keep = [&](std::size_t k, double seconds) { answers_.keep(number[k], open[k]->rows.x_next, seconds); };
   try {
-    simulate::simulate_given(simulator_, shape, rows, streams, first_block, parallel_);
+    Stopwatch watch;
+    if (ranks.shared() && !open.empty()) {
+      simulate_on_ranks(shape, open);
+      const double each = watch.seconds() / static_cast<double>(open.size());
+      for (std::size_t k = 0; k < open.size(); ++k) keep(k, each);
+    }
+    for (std::size_t k = 0; k < open.size() && !ranks.shared(); ++k) {
+      watch = Stopwatch();
+      simulate::simulate_given(simulator_, shape, open[k]->rows, open[k]->streams, open[k]->first_block, parallel_);
+      keep(k, watch.seconds());
+    }
   } catch (...) {
     answers_.save();
     throw;
   }
-  answers_.keep(question, rows.x_next, watch.seconds());
+}
+
+void RecordSource::simulate_on_ranks(const simulate::RecordShape& shape, const std::vector<const Question*>& open) {
+  Ranks& ranks = parallel_.ranks();
+  struct Block {
+    const Question* question;
+    std::size_t number;
+    simulate::TransitionRows rows;
+  };
+  std::vector<Block> blocks;
+  std::vector<std::size_t> mine;
+  for (const Question* each : open) {
+    const std::size_t rows = each->rows.x_next.rows;
+    for (std::size_t begin = 0; begin < rows; begin += simulate::given_block_rows) {
+      blocks.push_back({each, each->first_block + begin / simulate::given_block_rows,
+                        slice(each->rows, begin, std::min(rows, begin + simulate::given_block_rows))});
+    }
+  }
+  // Each question ends in a block that is shorter: in turn by size, no rank has more of these than the others.
+  std::ranges::stable_sort(blocks, std::ranges::greater(), [](const Block& block) { return block.rows.x_next.rows; });
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (ranks.has(i)) mine.push_back(i);
+  }
+  const Parallel one(1);
+  parallel_.for_each(mine.size(), [&](std::size_t place) {
+    const Block& block = blocks[mine[place]];
+    simulate::simulate_given(simulator_, shape, block.rows, block.question->streams, block.number, one);
+    ranks.tick();
+  });
+  share_items(
+      ranks, blocks.size(),
+      [&](std::size_t i) {
+        BytesWriter bytes;
+        const ConstMatrixView made = blocks[i].rows.x_next;
+        for (std::size_t r = 0; r < made.rows; ++r) bytes.put_all(made.row(r));
+        return bytes.take();
+      },
+      [&](std::size_t i, std::string_view text) {
+        BytesReader bytes(text);
+        const MatrixView made = blocks[i].rows.x_next;
+        for (std::size_t r = 0; r < made.rows; ++r) bytes.get_all(made.row(r));
+      });
 }
 
 std::vector<PairRecords> RecordSource::simulate(ConstMatrixView z, std::size_t pairs, Progress& progress) {
@@ -100,8 +167,10 @@ std::vector<PairRecords> RecordSource::simulate(ConstMatrixView z, std::size_t p
     const simulate::RecordShape& shape = part.model->features.shape();
     const std::size_t all = records_of[k].size(), features = part.model->features.size();
     PairRecords made{k, Matrix(all, d), Matrix(all, features), Matrix(all, features), {}};
-    for (std::size_t begin = 0; begin < all; begin += chunk_rows) {
-      const std::size_t count = std::min(chunk_rows, all - begin);
+    // Some chunks at a time, so that every rank has blocks to make.
+    const std::size_t at_once = chunk_rows * chunks_at_once(parallel_.ranks());
+    for (std::size_t begin = 0; begin < all; begin += at_once) {
+      const std::size_t count = std::min(at_once, all - begin);
       const auto which = std::span(records_of[k]).subspan(begin, count), at = std::span(z_of[k]).subspan(begin, count);
       simulate::Columns<Matrix> columns = simulate::make_columns(shape, d, count);
       for (std::size_t r = 0; r < count; ++r) {
@@ -112,12 +181,25 @@ std::vector<PairRecords> RecordSource::simulate(ConstMatrixView z, std::size_t p
       copy_rows(part.observed->x, which, columns.x, 0);
       if (shape.time) copy_rows(part.observed->time, which, columns.time, 0);
       if (shape.step) copy_rows(part.observed->step, which, columns.step, 0);
-      Matrix seen[2];
+      if (shape.covariates > 0) copy_rows(part.observed->u, which, columns.u, 0);
+      Matrix next[2], seen[2];
+      simulate::TransitionRows rows[2];
+      std::vector<Question> questions;
+      for (std::size_t twin = 0; twin < 2; ++twin) {
+        next[twin] = Matrix(count, columns.x_next.cols());
+        rows[twin] = view(columns);
+        rows[twin].x_next = next[twin].view();
+        const Streams streams = streams_.child("simulate", rounds_, k, twin);
+        for (std::size_t row = 0; row < count; row += chunk_rows) {
+          questions.push_back({slice(rows[twin], row, std::min(count, row + chunk_rows)), streams,
+                               (begin + row) / simulate::given_block_rows});
+        }
+      }
+      answer(shape, questions);
       std::vector<bool> good(count, true);
       for (std::size_t twin = 0; twin < 2; ++twin) {
-        answer(shape, view(columns), streams_.child("simulate", rounds_, k, twin), begin / simulate::given_block_rows);
-        for (std::size_t r = 0; r < count; ++r) good[r] = good[r] && all_finite(columns.x_next.row(r));
-        seen[twin] = features_of(*part.model, view(columns), parallel_);
+        for (std::size_t r = 0; r < count; ++r) good[r] = good[r] && all_finite(next[twin].row(r));
+        seen[twin] = features_of(*part.model, rows[twin], parallel_);
       }
       for (std::size_t r = 0; r < count; ++r) {
         if (!good[r] || !all_finite(seen[0].row(r)) || !all_finite(seen[1].row(r))) {

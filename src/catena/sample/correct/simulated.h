@@ -55,9 +55,15 @@ class RecordSource {
   std::vector<PairRecords> simulate(ConstMatrixView z, std::size_t pairs, Progress& progress);
 
  private:
-  /// x_next of the rows, from the simulator or from what it has answered before.
-  void answer(const simulate::RecordShape& shape, const simulate::TransitionRows& rows, const Streams& streams,
-              std::size_t first_block);
+  /// Rows to be simulated with blocks of these streams from the given one on.
+  struct Question {
+    simulate::TransitionRows rows;
+    Streams streams;
+    std::size_t first_block;
+  };
+  /// x_next of all rows, from the simulator, whose blocks all ranks share, or from what it has answered before.
+  void answer(const simulate::RecordShape& shape, const std::vector<Question>& questions);
+  void simulate_on_ranks(const simulate::RecordShape& shape, const std::vector<const Question*>& open);
 
   const simulate::Model& simulator_;
   std::vector<RecordPart> parts_;

@@ -34,7 +34,7 @@ Matrix features_of(const model::TrainedModel& model, const simulate::TransitionR
     std::vector<float> part((end - begin) * features.size());
     for (std::size_t r = begin; r < end; ++r) {
       const simulate::RecordView record{rows.x.row(r), rows.x_next.row(r), rows.time.cols > 0 ? rows.time(r, 0) : 0,
-                                        rows.step.cols > 0 ? rows.step(r, 0) : 1};
+                                        rows.step.cols > 0 ? rows.step(r, 0) : 1, rows.u.row(r)};
       features.apply(record, std::span(part).subspan((r - begin) * features.size(), features.size()));
     }
     model.whiten(part);

@@ -45,7 +45,7 @@ Task make(const Options& options) {
   std::vector<double> start(order, 0.0);
   start.front() = 1;  // the latest: with zeros alone the first transition would say nothing
   task.initial_state = simulate::fixed_state(std::move(start));
-  task.proposal = parts::normal_proposal(1, options.proposal_sd);
+  task.fixed_proposal = parts::normal_proposal(1, options.proposal_sd);
   return task;
 }
 

@@ -16,7 +16,7 @@ struct Options {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit(c.order, "order", "how many of the last states a transition depends on", between(1, 100));
-    visit(c.proposal_sd, "proposal_sd", "standard deviation of the default proposal", positive());
+    visit(c.proposal_sd, "proposal_sd", "standard deviation of the fixed proposal", positive());
   }
 };
 

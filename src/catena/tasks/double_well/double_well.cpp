@@ -10,7 +10,7 @@ Task make(const Options& options) {
   Task task = parts::make_task_of("double_well", options, 2, simulate::numbered_names("x", states), step);
   const double s = options.start;
   task.initial_state = simulate::fixed_state({s, -s, s, -s});
-  task.proposal = parts::uniform_proposal(states, -options.proposal_width, options.proposal_width);
+  task.fixed_proposal = parts::uniform_proposal(states, -options.proposal_width, options.proposal_width);
   return task;
 }
 

@@ -18,8 +18,7 @@ struct Options {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit(c.start, "start", "series begin at start * (1, -1, 1, -1) (text: 1)", between(-100.0, 100.0));
-    visit(c.proposal_width, "proposal_width", "the default proposal is uniform between minus this and this",
-          positive());
+    visit(c.proposal_width, "proposal_width", "the fixed proposal is uniform between minus this and this", positive());
   }
 };
 

@@ -1,5 +1,5 @@
 /// One state whose transitions are a linear regression on known numbers, x' ~ N(w·θ, v): with the prior N(0, I) the
-/// posterior is conjugate. Shared by ar and seasonal_ar.
+/// posterior is conjugate. Shared by ar, seasonal_ar and driven_ar.
 #pragma once
 
 #include <Eigen/Dense>

@@ -34,7 +34,7 @@ Task make(const Options& options) {
   Task task =
       parts::make_task_of("gaussian_rw", options, dim, simulate::numbered_names("x", dim), parts::gaussian_walk_step);
   task.initial_state = simulate::fixed_state(std::vector<double>(dim, 0.0));
-  task.proposal = parts::normal_proposal(dim, options.proposal_sd);
+  task.fixed_proposal = parts::normal_proposal(dim, options.proposal_sd);
   return task;
 }
 

@@ -17,7 +17,7 @@ struct Options {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit(c.dim, "dim", "number of states and of parameters", between(1, 1000));
-    visit(c.proposal_sd, "proposal_sd", "standard deviation of the default proposal (text: sqrt 10)", positive());
+    visit(c.proposal_sd, "proposal_sd", "standard deviation of the fixed proposal (text: sqrt 10)", positive());
   }
 };
 

@@ -19,7 +19,7 @@ struct Options {
   static void fields(Self& c, Visit&& visit) {
     visit(c.dim, "dim", "number n of states, with 2n^2 parameters (text: 3)", between(1, 4));
     visit(c.drift_scale, "drift_scale", "factor s of M_1 in the drift (text: 1)", positive());
-    visit(c.proposal_sd, "proposal_sd", "standard deviation of the default proposal (text: 1)", positive());
+    visit(c.proposal_sd, "proposal_sd", "standard deviation of the fixed proposal (text: 1)", positive());
   }
 };
 

@@ -20,16 +20,7 @@ struct InnerStep {
   double alpha, beta, gamma, delta, sigma, dt;
 
   InnerStep(std::span<const double> theta, double noise, const Constants& constants)
-      : alpha(rate(theta[0], constants)),
-        beta(rate(theta[1], constants)),
-        gamma(rate(theta[2], constants)),
-        delta(rate(theta[3], constants)),
-        sigma(noise),
-        dt(constants.dt) {}
-
-  static double rate(double theta, const Constants& constants) {
-    return constants.least_rate + constants.rate_range / (1 + std::exp(-theta));
-  }
+      : alpha(theta[0]), beta(theta[1]), gamma(theta[2]), delta(theta[3]), sigma(noise), dt(constants.dt) {}
 
   Eigen::Vector2d step(const Eigen::Vector2d& z) const {
     return {z[0] + (alpha - beta * z[1]) * z[0] * dt, z[1] + (delta * z[0] - gamma) * z[1] * dt};
@@ -179,10 +170,11 @@ class Likelihood : public SeriesLikelihood {
       }
       // The rate that the one possible path implies: alpha (index 0) grows x, gamma (index 2) shrinks y.
       const double growth = (std::pow(end[i] / start[i], 1.0 / constants_.steps) - 1) / constants_.dt;
-      const double sigmoid = ((i == 0 ? growth : -growth) - constants_.least_rate) / constants_.rate_range;
-      check::that(sigmoid > 0 && sigmoid < 1, "lotka_volterra", fmt::format("series[{}][{}]", t + 1, i), end[i],
+      const double rate = i == 0 ? growth : -growth;
+      check::that(rate > constants_.least_rate && rate < constants_.least_rate + constants_.rate_range,
+                  "lotka_volterra", fmt::format("series[{}][{}]", t + 1, i), end[i],
                   "what some parameter makes of the state before, which has no noise");
-      pin(i == 0 ? 0 : 2, std::log(sigmoid / (1 - sigmoid)), t);
+      pin(i == 0 ? 0 : 2, rate, t);
     }
   }
 

@@ -8,10 +8,14 @@ namespace catena::tasks::lotka_volterra {
 
 Task make(const Options& options) {
   check_config("lotka_volterra", options);
-  Task task =
-      parts::make_task_of("lotka_volterra", options, 4, {"prey", "predators"}, std::bind_front(step, options.sigma));
+  constexpr Constants constants;
+  Task task = parts::make_task_of(
+      "lotka_volterra", options,
+      parts::rates_between({"alpha", "beta", "gamma", "delta"}, constants.least_rate, constants.rate_range),
+      {"prey", "predators"}, std::bind_front(step, options.sigma));
+  task.version = 2;  // 2: rates instead of what their sigmoids are taken of
   task.initial_state = simulate::fixed_state({1, 0.5});
-  task.proposal = parts::uniform_proposal(2, 0, options.proposal_width);
+  task.fixed_proposal = parts::uniform_proposal(2, 0, options.proposal_width);
   task.predictive = {{"series", 50}, {"length", 100}, {"noise", 0.2}, {"non_negative", true}};
   return task;
 }

@@ -1,6 +1,6 @@
-/// lotka_volterra: (α, β, γ, δ) = 1 + 2 sigmoid(θ); prey dx = (αx − βxy) dt + σxy dw₁, predators dy = (−γy + δxy) dt +
-/// σxy dw₂, Euler–Maruyama, then clipped at 0. The density over the inner states is estimated without bias by a guided
-/// bridge.
+/// lotka_volterra: θ = (α, β, γ, δ), each 1 + 2 sigmoid(z) with z ~ N(0, 1); prey dx = (αx − βxy) dt + σxy dw₁,
+/// predators dy = (−γy + δxy) dt + σxy dw₂, Euler–Maruyama, then clipped at 0. The density over the inner states is
+/// estimated without bias by a guided bridge.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Options {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit(c.sigma, "sigma", "strength of the noise (text: 0.05)", positive());
-    visit(c.proposal_width, "proposal_width", "the default proposal is uniform between 0 and this", positive());
+    visit(c.proposal_width, "proposal_width", "the fixed proposal is uniform between 0 and this", positive());
   }
 };
 

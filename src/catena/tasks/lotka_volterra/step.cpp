@@ -1,4 +1,4 @@
-// (α, β, γ, δ) = 1 + 2 sigmoid(θ); prey dx = (αx − βxy) dt + σxy dw₁, predators dy = (−γy + δxy) dt + σxy dw₂, in
+// θ = (α, β, γ, δ); prey dx = (αx − βxy) dt + σxy dw₁, predators dy = (−γy + δxy) dt + σxy dw₂, in
 // Euler–Maruyama steps, then clipped at 0.
 
 #include "catena/tasks/lotka_volterra/lotka_volterra.h"
@@ -23,11 +23,8 @@ void Step(double sigma, const simulate::StepInput& input, Stream& stream, StateB
   constexpr auto steps = static_cast<std::size_t>(constants.steps);
   const V scale = hn::Set(d, sigma * std::sqrt(constants.dt));
   const V dt = hn::Set(d, constants.dt);
-  const V least = hn::Set(d, constants.least_rate), range = hn::Set(d, constants.rate_range);
   for_lanes_with_noise<2 * steps>(next.lanes, stream, [&](std::size_t l, auto noise) HWY_ATTR {
-    const auto rate = [&](std::size_t i) HWY_ATTR {  // (1 + 2 sigmoid(θ_i)) dt
-      return hn::Mul(dt, hn::MulAdd(range, sigmoid(load(input.theta, i, l)), least));
-    };
+    const auto rate = [&](std::size_t i) HWY_ATTR { return hn::Mul(dt, load(input.theta, i, l)); };  // θ_i dt
     const V alpha = rate(0), beta = rate(1), gamma = rate(2), delta = rate(3);
     V x = load(input.state, 0, l), y = load(input.state, 1, l);
     for (std::size_t k = 0; k < steps; ++k) {

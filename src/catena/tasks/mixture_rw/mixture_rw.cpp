@@ -12,7 +12,7 @@ Task make(const Options& options) {
   Task task = parts::make_task_of("mixture_rw", options, dim, simulate::numbered_names("x", dim),
                                   std::bind_front(step, options.sigma));
   task.initial_state = simulate::fixed_state(std::vector<double>(dim, 0.0));
-  task.proposal = parts::normal_proposal(dim, options.proposal_sd);
+  task.fixed_proposal = parts::normal_proposal(dim, options.proposal_sd);
   return task;
 }
 

@@ -55,12 +55,6 @@ HWY_INLINE void store(V value, StateBlock block, std::size_t i, std::size_t l) {
   hn::Store(value, Tag(), block.feature(i) + l);
 }
 
-/// 1 / (1 + e^(−x))
-HWY_INLINE V sigmoid(V x) {
-  const V one = hn::Set(Tag(), 1.0);
-  return hn::Div(one, hn::Add(one, hn::Exp(Tag(), hn::Neg(x))));
-}
-
 /// max(x, 0), but NaN stays NaN so that it is noticed.
 HWY_INLINE V clip_at_zero(V x) { return hn::IfThenElse(hn::Lt(x, hn::Zero(Tag())), hn::Zero(Tag()), x); }
 

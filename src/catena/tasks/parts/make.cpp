@@ -24,4 +24,10 @@ nlohmann::json uniform_proposal(std::size_t states, double low, double high) {
   return fixed_proposal(states, prior::uniform(low, high), 0);
 }
 
+prior::Prior rates_between(const std::vector<std::string>& names, double least, double range) {
+  prior::Prior prior;
+  for (const std::string& name : names) prior.add({name}, prior::logit_normal(0, 1, least, least + range));
+  return prior;
+}
+
 }  // namespace catena::tasks::parts

@@ -11,7 +11,7 @@ Task make(const Options& options) {
   Task task = parts::make_task_of("periodic_sde", options, 2, simulate::numbered_names("x", 2),
                                   std::bind_front(step, options.sign()));
   task.initial_state = simulate::fixed_state({-0.5, 0.5});
-  task.proposal = parts::normal_proposal(2, options.proposal_sd);
+  task.fixed_proposal = parts::normal_proposal(2, options.proposal_sd);
   return task;
 }
 

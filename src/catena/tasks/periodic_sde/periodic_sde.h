@@ -18,7 +18,7 @@ struct Options {
   static void fields(Self& c, Visit&& visit) {
     visit(c.minus_sign, "minus_sign",
           "A has -theta_1^2, so that the process oscillates (text: prints it without the sign)", anything());
-    visit(c.proposal_sd, "proposal_sd", "standard deviation of the default proposal", positive());
+    visit(c.proposal_sd, "proposal_sd", "standard deviation of the fixed proposal", positive());
   }
 
   double sign() const { return minus_sign ? -1 : 1; }  ///< of A₁₂

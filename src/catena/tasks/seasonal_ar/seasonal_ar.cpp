@@ -42,7 +42,8 @@ Task make(const Options& options) {
       });
   task.simulator.uses_time = true;
   task.initial_state = simulate::fixed_state({0.0});
-  task.proposal = parts::normal_proposal(1, options.proposal_sd, static_cast<std::size_t>(options.times));
+  task.fixed_proposal = parts::normal_proposal(1, options.proposal_sd, static_cast<std::size_t>(options.times));
+  task.proposal = task.fixed_proposal;  // it covers the times of a series
   return task;
 }
 

@@ -17,8 +17,8 @@ struct Options {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit(c.period, "period", "steps after which the season is the same again", positive());
-    visit(c.proposal_sd, "proposal_sd", "standard deviation of the default proposal", positive());
-    visit(c.times, "times", "the default proposal draws t from 0 to one less than this", at_least(1));
+    visit(c.proposal_sd, "proposal_sd", "standard deviation of the fixed proposal", positive());
+    visit(c.times, "times", "the fixed proposal draws t from 0 to one less than this", at_least(1));
   }
 };
 

@@ -25,8 +25,8 @@ struct InnerStep {
   double recovered_start = 0, recovered_end = 0;
 
   InnerStep(std::span<const double> theta, const Constants& constants)
-      : gamma(constants.largest_rate / (1 + std::exp(-theta[0]))),
-        beta(constants.largest_rate / (1 + std::exp(-theta[1]))),
+      : gamma(theta[0]),
+        beta(theta[1]),
         dt(constants.dt),
         noise(constants.noise),
         infected_noise(constants.infected_noise) {}

@@ -1,5 +1,6 @@
-/// sir: (γ, β) = 2 sigmoid(θ₁, θ₂); dS = −βSI dt + σ dw₁, dI = (βSI − γI) dt + τI dw₂, dR = γI dt + σ dw₃,
-/// Euler–Maruyama, then clipped at 0. R is integrated in closed form given I; (S, I) by a guided bridge, without bias.
+/// sir: θ = (γ, β), each 2 sigmoid(z) with z ~ N(0, 1); dS = −βSI dt + σ dw₁, dI = (βSI − γI) dt + τI dw₂, dR = γI dt +
+/// σ dw₃, Euler–Maruyama, then clipped at 0. R is integrated in closed form given I; (S, I) by a guided bridge, without
+/// bias.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ struct Options {
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
-    visit(c.proposal_width, "proposal_width", "the default proposal is uniform between 0 and this", positive());
+    visit(c.proposal_width, "proposal_width", "the fixed proposal is uniform between 0 and this", positive());
   }
 };
 

@@ -1,4 +1,4 @@
-// (γ, β) = 2 sigmoid(θ₁, θ₂); dS = −βSI dt + σ dw₁, dI = (βSI − γI) dt + τI dw₂, dR = γI dt + σ dw₃, in Euler–Maruyama
+// θ = (γ, β); dS = −βSI dt + σ dw₁, dI = (βSI − γI) dt + τI dw₂, dR = γI dt + σ dw₃, in Euler–Maruyama
 // steps, then clipped at 0.
 
 #include "catena/tasks/sir/sir.h"
@@ -23,10 +23,10 @@ void Step(const simulate::StepInput& input, Stream& stream, StateBlock next) {
   constexpr auto steps = static_cast<std::size_t>(constants.steps);
   const V scale = hn::Set(d, constants.noise * std::sqrt(constants.dt));
   const V infected_scale = hn::Set(d, constants.infected_noise * std::sqrt(constants.dt));
-  const V largest = hn::Set(d, constants.largest_rate * constants.dt);
+  const V dt = hn::Set(d, constants.dt);
   for_lanes_with_noise<3 * steps>(next.lanes, stream, [&](std::size_t l, auto noise) HWY_ATTR {
-    const V gamma = hn::Mul(largest, sigmoid(load(input.theta, 0, l)));  // γ dt
-    const V beta = hn::Mul(largest, sigmoid(load(input.theta, 1, l)));   // β dt
+    const V gamma = hn::Mul(dt, load(input.theta, 0, l));  // γ dt
+    const V beta = hn::Mul(dt, load(input.theta, 1, l));   // β dt
     V s = load(input.state, 0, l), i = load(input.state, 1, l), r = load(input.state, 2, l);
     for (std::size_t k = 0; k < steps; ++k) {
       const V infections = hn::Mul(beta, hn::Mul(s, i));

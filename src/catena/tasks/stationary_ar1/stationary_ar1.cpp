@@ -51,7 +51,7 @@ Task make(const Options& options) {
   const auto dim = static_cast<std::size_t>(options.dim);
   Task task = parts::make_task_of("stationary_ar1", options, dim, simulate::numbered_names("x", dim), step);
   task.initial_given_theta = draw_initial;
-  task.proposal = parts::normal_proposal(dim, options.proposal_sd);
+  task.fixed_proposal = parts::normal_proposal(dim, options.proposal_sd);
   return task;
 }
 

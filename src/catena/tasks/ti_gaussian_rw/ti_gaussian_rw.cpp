@@ -26,7 +26,8 @@ Task make(const Options& options) {
                                   parts::timed_gaussian_walk_step);
   task.simulator.uses_time = true;
   task.initial_state = simulate::fixed_state(std::vector<double>(dim, 0.0));
-  task.proposal = parts::normal_proposal(dim, options.proposal_sd, static_cast<std::size_t>(options.times));
+  task.fixed_proposal = parts::normal_proposal(dim, options.proposal_sd, static_cast<std::size_t>(options.times));
+  task.proposal = task.fixed_proposal;  // it covers the times of a series
   return task;
 }
 

@@ -19,7 +19,7 @@ Task make(const Options& options) {
   check_config("coin_walk", options);
   Task task = parts::make_task_of("coin_walk", options, 1, {"x"}, step);
   task.initial_state = simulate::fixed_state({0.0});
-  task.proposal = parts::normal_proposal(1, options.proposal_sd);
+  task.fixed_proposal = parts::normal_proposal(1, options.proposal_sd);
   return task;
 }
 
