@@ -70,6 +70,29 @@ TEST(Atomic, AKillInTheMiddleLeavesTheOldFile) {
   EXPECT_EQ(get_bytes(folder / "file"), "newer");
 }
 
+TEST(Atomic, TheNextWriterRemovesWhatAKilledOneLeftAndNothingElse) {
+  const TemporaryFolder folder;
+  const auto write_and_die = [&](const char* name) {
+    EXPECT_EQ(in_process([&]() -> int {
+                AtomicFile file(folder / name);
+                file.write("half");
+                ::raise(SIGKILL);
+                return 0;
+              }),
+              -SIGKILL);
+  };
+  write_and_die("a");
+  write_and_die("a.1");  // another file, whose temporary begins alike
+  AtomicFile living(folder / "a");
+  living.write("slow");
+  EXPECT_EQ(folder.entries(), 2u);  // that of a.1, and the living one
+  write_file(folder / "a", "quick");
+  EXPECT_EQ(folder.entries(), 3u);
+  living.commit();
+  EXPECT_EQ(read_file(folder / "a", 100), "slow");
+  EXPECT_EQ(folder.entries(), 2u);
+}
+
 TEST(Atomic, AFileThatCannotGrowLeavesTheOldOneAndSaysWhy) {
   const TemporaryFolder folder;
   write_file(folder / "file", "old");

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,42 @@ struct Descriptor {
 };
 
 fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+/// ".NAME.PID.COUNTER.tmp"
+std::string temporary_name(const fs::path& target, std::uint64_t counter) {
+  return fmt::format(".{}.{}.{}.tmp", target.filename().string(), ::getpid(), counter);
+}
+
+bool is_temporary_of(const fs::path& target, std::string_view name) {
+  const std::string prefix = "." + target.filename().string() + ".";
+  constexpr std::string_view ending = ".tmp";
+  if (name.size() < prefix.size() + ending.size() || !name.starts_with(prefix) || !name.ends_with(ending)) return false;
+  name.remove_prefix(prefix.size());
+  name.remove_suffix(ending.size());
+  const std::size_t dot = name.find('.');
+  const auto digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return dot != std::string_view::npos && digits(name.substr(0, dot)) && digits(name.substr(dot + 1));
+}
+
+/// Removes what a killed process left when it was writing `target`. A living writer holds the lock of its file, which
+/// ends with the process; where a file system knows no locks nothing is removed.
+void remove_left_over(const fs::path& target) {
+  std::error_code error;
+  for (fs::directory_iterator entry(directory_of(target), error), end; !error && entry != end; entry.increment(error)) {
+    if (!is_temporary_of(target, entry->path().filename().string())) continue;
+    const Descriptor file(::open(entry->path().c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    if (file.value >= 0 && ::flock(file.value, LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+  }
+}
+
+/// Takes the lock that says "its writer lives"; false if remove_left_over() of another process came in between.
+bool lock_as_living(int descriptor) {
+  struct stat status{};
+  static_cast<void>(::flock(descriptor, LOCK_EX));  // waits for as long as another process looks at it
+  return ::fstat(descriptor, &status) != 0 || status.st_nlink > 0;
+}
 
 [[noreturn]] void fail_reading(const fs::path& path, int error) {
   throw FileError(fmt::format("{}: cannot be read: {}", detail::display(path),
@@ -119,13 +156,17 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(target) {
   if (!target_.has_filename() || (exists && !S_ISREG(old.st_mode))) {
     throw FileError(fmt::format("{}: cannot be written: it is not a regular file", detail::display(target)));
   }
+  remove_left_over(target_);
   static std::atomic<std::uint64_t> counter = 0;
-  do {
-    temporary_ = directory_of(target_) /
-                 fmt::format(".{}.{}.{}.tmp", target_.filename().string(), ::getpid(), counter.fetch_add(1));
+  while (descriptor_ < 0) {
+    temporary_ = directory_of(target_) / temporary_name(target_, counter.fetch_add(1));
     descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);  // left over by a process that had our id
-  if (descriptor_ < 0) detail::fail_writing(target_, errno);
+    if (descriptor_ < 0 && errno != EEXIST) detail::fail_writing(target_, errno);  // EEXIST: of a process with our id
+    if (descriptor_ >= 0 && !lock_as_living(descriptor_)) {
+      ::close(descriptor_);
+      descriptor_ = -1;
+    }
+  }
   // Some file systems know no permissions and refuse; the new file then has the usual ones.
   if (exists) static_cast<void>(::fchmod(descriptor_, old.st_mode & 07777));
 }

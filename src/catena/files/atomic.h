@@ -1,5 +1,6 @@
 /// Files that are whole or not there: what is written goes to a temporary name in the same directory, is synced, and
-/// takes the real name by one rename. Until then the old file stays; after an exception the temporary is gone.
+/// takes the real name by one rename. Until then the old file stays; after an exception the temporary is gone, after a
+/// kill the next writer of the same file removes it.
 /// Also reading a whole file into memory, with its size bounded first.
 #pragma once
 
