@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <system_error>
 
@@ -30,40 +33,32 @@ struct Descriptor {
 
 fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
-/// ".NAME.PID.COUNTER.tmp"
-std::string temporary_name(const fs::path& target, std::uint64_t counter) {
-  return fmt::format(".{}.{}.{}.tmp", target.filename().string(), ::getpid(), counter);
+/// The host in eight digits: a process of another one that shares the directory cannot be asked whether it lives.
+std::string host() {
+  std::array<char, 256> name{};
+  static_cast<void>(::gethostname(name.data(), name.size() - 1));
+  return fmt::format("{:08x}", static_cast<std::uint32_t>(std::hash<std::string_view>()(name.data())));
 }
 
-bool is_temporary_of(const fs::path& target, std::string_view name) {
-  const std::string prefix = "." + target.filename().string() + ".";
-  constexpr std::string_view ending = ".tmp";
-  if (name.size() < prefix.size() + ending.size() || !name.starts_with(prefix) || !name.ends_with(ending)) return false;
-  name.remove_prefix(prefix.size());
-  name.remove_suffix(ending.size());
-  const std::size_t dot = name.find('.');
-  const auto digits = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  return dot != std::string_view::npos && digits(name.substr(0, dot)) && digits(name.substr(dot + 1));
+/// Of ".NAME.HOST.PID.COUNTER.tmp", what stands before the process.
+std::string temporary_prefix(const fs::path& target) {
+  static const std::string here = host();
+  return fmt::format(".{}.{}.", target.filename().string(), here);
 }
 
-/// Removes what a killed process left when it was writing `target`. A living writer holds the lock of its file, which
-/// ends with the process; where a file system knows no locks nothing is removed.
+/// Removes what killed processes of this host left when they were writing `target`. No locks: HDF5 takes its own.
 void remove_left_over(const fs::path& target) {
+  const std::string prefix = temporary_prefix(target);
   std::error_code error;
   for (fs::directory_iterator entry(directory_of(target), error), end; !error && entry != end; entry.increment(error)) {
-    if (!is_temporary_of(target, entry->path().filename().string())) continue;
-    const Descriptor file(::open(entry->path().c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-    if (file.value >= 0 && ::flock(file.value, LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(prefix) || !name.ends_with(".tmp")) continue;
+    pid_t writer = 0;
+    const char* const last = name.data() + name.size();
+    const auto [after, trouble] = std::from_chars(name.data() + prefix.size(), last, writer);
+    const bool whole = trouble == std::errc() && after != last && *after == '.' && writer > 0;
+    if (whole && ::kill(writer, 0) != 0 && errno == ESRCH) ::unlink(entry->path().c_str());
   }
-}
-
-/// Takes the lock that says "its writer lives"; false if remove_left_over() of another process came in between.
-bool lock_as_living(int descriptor) {
-  struct stat status{};
-  static_cast<void>(::flock(descriptor, LOCK_EX));  // waits for as long as another process looks at it
-  return ::fstat(descriptor, &status) != 0 || status.st_nlink > 0;
 }
 
 [[noreturn]] void fail_reading(const fs::path& path, int error) {
@@ -158,15 +153,12 @@ AtomicFile::AtomicFile(const fs::path& target) : target_(target) {
   }
   remove_left_over(target_);
   static std::atomic<std::uint64_t> counter = 0;
-  while (descriptor_ < 0) {
-    temporary_ = directory_of(target_) / temporary_name(target_, counter.fetch_add(1));
+  do {
+    temporary_ =
+        directory_of(target_) / fmt::format("{}{}.{}.tmp", temporary_prefix(target_), ::getpid(), counter.fetch_add(1));
     descriptor_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0 && errno != EEXIST) detail::fail_writing(target_, errno);  // EEXIST: of a process with our id
-    if (descriptor_ >= 0 && !lock_as_living(descriptor_)) {
-      ::close(descriptor_);
-      descriptor_ = -1;
-    }
-  }
+  } while (descriptor_ < 0 && errno == EEXIST);  // left over by a process that had our id
+  if (descriptor_ < 0) detail::fail_writing(target_, errno);
   // Some file systems know no permissions and refuse; the new file then has the usual ones.
   if (exists) static_cast<void>(::fchmod(descriptor_, old.st_mode & 07777));
 }
