@@ -156,13 +156,16 @@ struct Ending {
 
 Ending out_of_memory() { return {not_achieved, "catena: there is not enough memory for this; ask for less at a time"}; }
 
+Ending bug(const std::exception& error) {
+  return {our_bug, fmt::format("catena: this is a bug of ours, please report it: {}", error.what())};
+}
+
+Ending no_output(const std::string& reason) { return {misuse, "catena: standard output cannot be written: " + reason}; }
+
 Ending guarded(int argc, char** argv) {
   try {
     const int code = parse_and_run(argc, argv);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-      throw FileError(
-          fmt::format("catena: standard output cannot be written: {}", std::generic_category().message(errno)));
-    }
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return no_output(std::generic_category().message(errno));
     return {code, ""};
   } catch (const InputError& error) {
     return {misuse, error.what()};
@@ -176,8 +179,11 @@ Ending guarded(int argc, char** argv) {
     return out_of_memory();
   } catch (const std::length_error&) {  // what containers throw for sizes beyond any memory
     return out_of_memory();
+  } catch (const std::system_error& error) {  // of fmt::print among others
+    if (std::ferror(stdout) != 0) return no_output(error.code().message());
+    return bug(error);
   } catch (const std::exception& error) {
-    return {our_bug, fmt::format("catena: this is a bug of ours, please report it: {}", error.what())};
+    return bug(error);
   }
 }
 

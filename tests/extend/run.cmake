@@ -45,8 +45,9 @@ add_line(src/catena/nn/ops/registry.cpp "ops::dense(),\n" "ops::square(),\n")
 add_line(tests/nn/operation_cases_test.cpp "activation(\"gelu\", gelu),\n"
   "{\"square\", {{5}}, {}, {}, [](const Operands& o) { return map(o.inputs[0], [](Z x) { return x * x; }); }},\n")
 
-run(${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER=${COMPILER}
-  -DCMAKE_CXX_FLAGS=-O0)
+# As the preset `release` does, so that what the additions leave as it was comes out of ccache.
+run(${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build -DCMAKE_BUILD_TYPE=Release -DCATENA_WARNINGS_AS_ERRORS=ON
+  -DCMAKE_CXX_COMPILER=${COMPILER})
 run(${CMAKE_COMMAND} --build ${WORK}/build --target catena_cli test_nn)
 run(${WORK}/build/tests/test_nn --gtest_filter=*Operation*)
 expect("PASSED")

@@ -16,6 +16,7 @@
 #include "catena/core/stopwatch.h"
 #include "catena/evaluate/metric.h"
 #include "catena/experiment/reference_draws.h"
+#include "catena/files/atomic.h"
 #include "catena/files/json.h"
 #include "catena/prior/special.h"
 #include "catena/sample/around_posterior.h"
@@ -340,7 +341,7 @@ class Runner {
         fit(transitions(task, *unit.entry, k, *unit.method, budget, streams), *unit.method, streams);
     model.provenance["train_seconds"] = watch.seconds();
     if (!parallel_.ranks().first()) return model;
-    fs::create_directories(path.parent_path());
+    files::make_directories(path.parent_path());
     model::write_model(path, model);
     return model;
   }
@@ -516,7 +517,7 @@ std::vector<std::string> row_keys(const Sweep& sweep, Shard shard) {
 std::size_t run_sweep(const Sweep& sweep, const fs::path& directory, FailedRows failed, const Parallel& parallel,
                       Progress& progress, Shard shard) {
   if (parallel.ranks().first()) {
-    fs::create_directories(directory);
+    files::make_directories(directory);
     remember(directory / "sweeps.json", sweep.to_json());
     if (!shard.whole()) files::write_json(shard.name(directory / "sweep.json"), sweep.to_json());
   }

@@ -11,6 +11,7 @@
 #include "catena/core/shard.h"
 #include "catena/experiment/benchmark.h"
 #include "catena/experiment/rows.h"
+#include "catena/files/atomic.h"
 #include "catena/files/json.h"
 
 namespace catena::experiment {
@@ -81,7 +82,7 @@ std::size_t merge_shards(const std::vector<fs::path>& directories, const fs::pat
     }
   }
   const Sweep sweep = Sweep::from_json(output.string(), whole);
-  fs::create_directories(output);
+  files::make_directories(output);
   Rows table(output / "rows.csv", row_columns(sweep));
   std::size_t count = 0;
   for (const std::string& key : row_keys(sweep, {})) {

@@ -210,6 +210,12 @@ std::string read_file(const fs::path& path, std::uint64_t max_bytes) {
   return bytes;
 }
 
+void make_directories(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) detail::fail_writing(path, error.value());
+}
+
 void write_file(const fs::path& path, std::string_view bytes) {
   AtomicFile file(path);
   file.write(bytes);

@@ -43,6 +43,9 @@ class AtomicFile {
 /// The whole file, if it is a regular one with at most `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
 
+/// The directory and those around it, unless they are there.
+void make_directories(const std::filesystem::path& path);
+
 /// Replaces the file by `bytes`, atomically.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 

@@ -1,11 +1,16 @@
 #include "catena/files/netcdf/library.h"
 #include "catena/files/kind.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netcdf.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 
 #include "catena/core/check.h"
@@ -151,11 +156,34 @@ LibraryFile LibraryFile::open(const fs::path& path, bool for_writing) {
   return {id, path};
 }
 
+LibraryFile::LibraryFile(int id, fs::path path) : id_(id), path_(std::move(path)) {
+  struct stat status{};
+  if (::stat(path_.c_str(), &status) != 0) return;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+}
+
 LibraryFile::LibraryFile(LibraryFile&& other) noexcept
-    : id_(std::exchange(other.id_, -1)), path_(std::move(other.path_)) {}
+    : id_(std::exchange(other.id_, -1)), path_(std::move(other.path_)), device_(other.device_), inode_(other.inode_) {}
 
 LibraryFile::~LibraryFile() {
-  if (id_ >= 0) nc_close(id_);
+  if (id_ >= 0 && nc_close(id_) != NC_NOERR) abandon();
+}
+
+/// A file that cannot be written out (a full disk) stays open in HDF5, which tries again when the program ends, and
+/// crashes. So what it still holds goes to memory, where there is room, and is forgotten. The file may have another
+/// name by now; our own descriptors of it are diverted, too, and of no use any more.
+void LibraryFile::abandon() {
+  const int sink = ::memfd_create("catena-abandoned", MFD_CLOEXEC);
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd", error)) {
+    const int descriptor = std::atoi(entry.path().filename().c_str());
+    struct stat status{};
+    const bool mine = ::fstat(descriptor, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
+    if (mine && sink >= 0) ::dup3(sink, descriptor, O_CLOEXEC);
+  }
+  if (sink >= 0) ::close(sink);
+  nc_close(std::exchange(id_, -1));
 }
 
 void LibraryFile::sync() {
@@ -165,7 +193,15 @@ void LibraryFile::sync() {
 
 void LibraryFile::close() {
   errno = 0;
-  check_written(nc_close(std::exchange(id_, -1)), path_);
+  const int status = nc_close(id_);
+  if (status == NC_NOERR) {
+    id_ = -1;
+    return;
+  }
+  const int reason = errno;
+  abandon();
+  errno = reason;
+  check_written(status, path_);
 }
 
 void check_written(int status, const fs::path& path) {

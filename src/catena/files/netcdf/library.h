@@ -40,9 +40,12 @@ class LibraryFile {
   void close();
 
  private:
-  LibraryFile(int id, std::filesystem::path path) : id_(id), path_(std::move(path)) {}
+  LibraryFile(int id, std::filesystem::path path);
+  void abandon();
+
   int id_ = -1;
   std::filesystem::path path_;
+  std::uint64_t device_ = 0, inode_ = 0;  // which file it is, whatever its name
 };
 
 /// Writing. `path` is for the sentence of an error.

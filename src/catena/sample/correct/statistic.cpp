@@ -4,7 +4,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "catena/core/bytes.h"
 #include "catena/core/check.h"
+#include "catena/core/ranks.h"
 
 namespace catena::sample {
 namespace {
@@ -83,7 +85,9 @@ std::size_t Statistic::per_stratum() const {
 Eigen::MatrixXd Statistic::raw(ConstMatrixView c, const Parallel& parallel) const {
   const std::size_t d = anchors_.cols(), others = comparisons();
   Eigen::MatrixXd all = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(c.rows), static_cast<Eigen::Index>(raw_size()));
-  parallel.for_blocks(c.rows, rows_at_once, [&](std::size_t begin, std::size_t end, std::size_t) {
+  Ranks& ranks = parallel.ranks();
+  parallel.for_blocks(c.rows, rows_at_once, [&](std::size_t begin, std::size_t end, std::size_t block) {
+    if (!ranks.has(block)) return;
     Matrix score(end - begin, d);
     std::vector<double> value(others > 0 ? end - begin : 0), first;
     std::vector<std::size_t> column(end - begin);  // where the record's stratum begins
@@ -113,6 +117,21 @@ Eigen::MatrixXd Statistic::raw(ConstMatrixView c, const Parallel& parallel) cons
       if (!all.row(static_cast<Eigen::Index>(r)).allFinite()) all.row(static_cast<Eigen::Index>(r)).setZero();
     }
   });
+  const auto rows_of_block = [&](std::size_t block) {
+    const std::size_t begin = block * rows_at_once, end = std::min(c.rows, begin + rows_at_once);
+    return all.middleRows(static_cast<Eigen::Index>(begin), static_cast<Eigen::Index>(end - begin));
+  };
+  share_items(
+      ranks, (c.rows + rows_at_once - 1) / rows_at_once,
+      [&](std::size_t block) {
+        const Eigen::MatrixXd rows = rows_of_block(block);
+        return BytesWriter().put_all(std::span(rows.data(), static_cast<std::size_t>(rows.size()))).take();
+      },
+      [&](std::size_t block, std::string_view bytes) {
+        Eigen::MatrixXd rows = rows_of_block(block);
+        BytesReader(bytes).get_all(std::span(rows.data(), static_cast<std::size_t>(rows.size())));
+        rows_of_block(block) = rows;
+      });
   return all;
 }
 

@@ -396,14 +396,14 @@ McmcDraws mcmc_sample(const Target& target, std::size_t draws, const McmcSetting
   check::at_least("sample", "draws", draws, std::size_t{1});
   check::that(settings.population == 0 || settings.population >= 16, "sample", "population", settings.population,
               "0 or at least 16");
-  return Run(target, std::nullopt, draws, settings, streams, parallel, progress)();
+  return Run(SharedTarget(target, parallel.ranks()), std::nullopt, draws, settings, streams, parallel, progress)();
 }
 
 McmcDraws mcmc_sample(const Target& target, GivenChains given, std::size_t draws, const McmcSettings& settings,
                       const Streams& streams, const Parallel& parallel, Progress& progress) {
   check_config("sample", settings);
   check::at_least("sample", "draws", draws, std::size_t{1});
-  return Run(target, std::move(given), draws, settings, streams, parallel, progress)();
+  return Run(SharedTarget(target, parallel.ranks()), std::move(given), draws, settings, streams, parallel, progress)();
 }
 
 }  // namespace catena::sample

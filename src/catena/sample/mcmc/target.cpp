@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "catena/core/bytes.h"
 #include "catena/core/check.h"
 
 namespace catena::sample {
@@ -63,6 +64,46 @@ void TemperedTarget::log_density_and_gradient(ConstMatrixView z, std::span<doubl
     out[i] = beta_ * out[i] + (1 - beta_) * log_prior(z.row(i));
     for (std::size_t j = 0; j < z.cols; ++j) gradient(i, j) = beta_ * gradient(i, j) - (1 - beta_) * z(i, j);
   }
+}
+
+/// A message takes as long as some dozens of terms.
+bool SharedTarget::pays(std::size_t points) const {
+  return points >= 2 * static_cast<std::size_t>(ranks_.size()) && points * target_.terms() >= 256 && ranks_.shared();
+}
+
+void SharedTarget::log_density(ConstMatrixView z, std::span<double> out) const {
+  if (!pays(z.rows)) return target_.log_density(z, out);
+  const auto [begin, end] = ranks_.mine(z.rows);
+  target_.log_density(z.slice_rows(begin, end), out.subspan(begin, end - begin));
+  const std::vector<std::string> all =
+      ranks_.all_gather(BytesWriter().put_all(std::span<const double>(out.subspan(begin, end - begin))).take());
+  for (int r = 0; r < ranks_.size(); ++r) {
+    const auto [from, to] = ranks_.part(z.rows, r);
+    BytesReader(all[static_cast<std::size_t>(r)]).get_all(out.subspan(from, to - from));
+  }
+}
+
+void SharedTarget::log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const {
+  if (!pays(z.rows)) return target_.log_density_and_gradient(z, out, gradient);
+  const auto [begin, end] = ranks_.mine(z.rows);
+  target_.log_density_and_gradient(z.slice_rows(begin, end), out.subspan(begin, end - begin),
+                                   gradient.slice_rows(begin, end));
+  BytesWriter mine;
+  for (std::size_t i = begin; i < end; ++i) mine.put(out[i]).put_all(std::span<const double>(gradient.row(i)));
+  const std::vector<std::string> all = ranks_.all_gather(mine.take());
+  for (int r = 0; r < ranks_.size(); ++r) {
+    const auto [from, to] = ranks_.part(z.rows, r);
+    BytesReader bytes(all[static_cast<std::size_t>(r)]);
+    for (std::size_t i = from; i < to; ++i) {
+      out[i] = bytes.get<double>();
+      bytes.get_all(gradient.row(i));
+    }
+  }
+}
+
+std::unique_ptr<Target> SharedTarget::thinned(std::size_t terms) const {
+  auto some = target_.thinned(terms);
+  return some ? std::unique_ptr<Target>(new SharedTarget(std::move(some), ranks_)) : nullptr;
 }
 
 void CountedTarget::log_density(ConstMatrixView z, std::span<double> out) const {

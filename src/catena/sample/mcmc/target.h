@@ -10,6 +10,7 @@
 
 #include "catena/core/array.h"
 #include "catena/core/parallel.h"
+#include "catena/core/ranks.h"
 
 namespace catena::sample {
 
@@ -78,6 +79,30 @@ class TemperedTarget final : public Target {
   const Target& target_;
   double beta_;
   const Target* base_;
+};
+
+/// A target that all ranks are asked for the same points of: each works on a part of them, then all have all values.
+/// The bits are those of one rank, since a value does not depend on the points beside it.
+class SharedTarget final : public Target {
+ public:
+  SharedTarget(const Target& target, Ranks& ranks) : target_(target), ranks_(ranks) {}
+
+  std::size_t dimension() const override { return target_.dimension(); }
+  bool has_gradient() const override { return target_.has_gradient(); }
+  void log_density(ConstMatrixView z, std::span<double> out) const override;
+  void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override;
+  std::size_t terms() const override { return target_.terms(); }
+  bool costs_grow() const override { return target_.costs_grow(); }
+  std::unique_ptr<Target> thinned(std::size_t terms) const override;
+
+ private:
+  SharedTarget(std::unique_ptr<Target> owned, Ranks& ranks)
+      : owned_(std::move(owned)), target_(*owned_), ranks_(ranks) {}
+  bool pays(std::size_t points) const;
+
+  std::unique_ptr<Target> owned_;
+  const Target& target_;
+  Ranks& ranks_;
 };
 
 /// What was asked of a target.
