@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import pathlib
 import random
+import resource
 import struct
 import sys
 import time
@@ -20,7 +21,9 @@ import catena
 import numpy as np
 
 ALLOWED = (catena.FileError, ValueError, TypeError, catena.SamplingFailure)
-LONGEST = 20.0  # seconds, on a machine that does other things too
+MOST_WORK = 1.0  # seconds of the processor, ours and of the process that reads netCDF
+MOST_MEMORY = 1 << 30  # bytes of either
+LONGEST = 20.0  # seconds by the clock, on a machine that does other things too: a process that waits for ever
 NUMBERS = [0, -1, 1, 2**31, 2**63 - 1, 1e308, -1e308, 1e-308, 0.5]
 OTHERS = [None, True, "", "x", "nan", [], {}, [[]], [None]]
 
@@ -86,6 +89,12 @@ def use(path):
         estimator.train(steps=3, batch_size=20, **quiet)
 
 
+def used():
+    """Seconds of the processor so far, and the largest memory of any process."""
+    both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in both), 1024 * max(each.ru_maxrss for each in both)
+
+
 def main(folder, count, seed):
     rng = random.Random(seed)
     files = sorted(path for path in folder.iterdir() if path.suffix in (".safetensors", ".nc"))
@@ -95,7 +104,7 @@ def main(folder, count, seed):
         path = folder / "damaged" / original.name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(damaged(original, rng))
-        began, ended = time.monotonic(), ""
+        began, worked, ended = time.monotonic(), used()[0], ""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -105,9 +114,9 @@ def main(folder, count, seed):
                 ended = repr(error)
         except BaseException as error:
             ended = f"{type(error).__name__}: {error}"
-        seconds = time.monotonic() - began
-        if seconds > LONGEST:
-            ended = f"took {seconds:.1f} s {ended}"
+        seconds, (work, memory) = time.monotonic() - began, used()
+        if seconds > LONGEST or work - worked > MOST_WORK or memory > MOST_MEMORY:
+            ended = f"took {seconds:.1f} s, {work - worked:.1f} s of work and {memory >> 20} MB {ended}"
         if ended:
             wrong += 1
             kept = folder / f"wrong-{k}-{original.name}"
