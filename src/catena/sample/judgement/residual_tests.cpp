@@ -4,6 +4,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -46,6 +47,16 @@ double kolmogorov_p(double distance, double count) {
   double sum = 0;
   for (int k = 1; k <= 20; ++k) sum += (k % 2 == 1 ? 2 : -2) * std::exp(-2.0 * k * k * lambda * lambda);
   return std::clamp(sum, 0.0, 1.0);
+}
+
+/// P(a sum of n terms of mean zero over the root of their squares > s) if they are normal: with t = s √((n − 1)/(n −
+/// s²)) it is that of Student's t, n − 1 degrees of freedom; the normal law would take s for smaller than it is, for
+/// the terms' own mean is in their squares. Of terms that are skew to the right, as squares of scores are, it is a
+/// bound.
+double student_upper(double s, double n) {
+  if (s * s >= n) return 0;
+  const double t = s * std::sqrt((n - 1) / (n - s * s));
+  return boost::math::cdf(boost::math::complement(boost::math::students_t(n - 1), t));
 }
 
 double distance_from_uniform(std::vector<double> u) {
@@ -191,9 +202,10 @@ ResidualTest test_scores(const Matrix& g, const Matrix& h, const std::vector<boo
     }
     const double spread = std::sqrt(square_sum(surplus)), scale = std::min(square, information);
     if (!(spread > 0) || !std::isfinite(spread)) continue;
-    smallest.add_normal(surplus_sum, curvature_tolerance * scale, spread,
-                        fmt::format("transitions say {} about {} than the learned model expects of them",
-                                    surplus_sum > 0 ? "more different things" : "more uniform things", name));
+    const double beyond = std::max(0.0, std::abs(surplus_sum) - curvature_tolerance * scale) / spread;
+    smallest.add(2 * (surplus_sum > 0 ? student_upper(beyond, n) : prior::normal_tails(beyond).upper),
+                 fmt::format("transitions say {} about {} than the learned model expects of them",
+                             surplus_sum > 0 ? "more different things" : "more uniform things", name));
   }
   return smallest.result();
 }
