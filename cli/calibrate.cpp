@@ -43,6 +43,11 @@ void print(const nlohmann::json& summary, const std::string& output, double seco
   };
   for (const auto& [name, judged] : summary["parameters"].items()) line(name, judged);
   line("all together (TARP)", summary["tarp"]);
+  for (const auto& [outcome, series] : summary["outcomes"].items()) {
+    if (outcome != "ok" && series.get<std::size_t>() > 0) {
+      fmt::print("  {} of the series: {}\n", series.get<std::size_t>(), outcome);
+    }
+  }
   if (!summary.contains("correction")) return;
   const nlohmann::json& correction = summary["correction"];
   fmt::print("  {:.0f} % of the series were corrected; alarms for {:.1f} % of the learned posteriors\n",
@@ -118,7 +123,13 @@ int run_calibrate(const CalibrateOptions& options) {
   } else if (!options.common.quiet) {
     print(summary, options.output, watch.seconds());
   }
-  return success;
+  if (!summary["flagged"].get<bool>()) return success;
+  fmt::print(stderr,
+             "{}: {} of {} series are not ok, more than false alarms explain; look at their outcomes in {}, and at the "
+             "networks by catena check\n",
+             calibrate_function, summary["series_not_ok"].get<std::size_t>(), summary["series"].get<std::size_t>(),
+             options.output);
+  return not_achieved;
 }
 
 Run set_up_calibrate(CLI::App& app) {

@@ -13,6 +13,7 @@
 #include "catena/core/stopwatch.h"
 #include "catena/sample/draws.h"
 #include "common.h"
+#include "findings.h"
 #include "observation.h"
 #include "sampler_flags.h"
 #include "task_flags.h"
@@ -73,9 +74,10 @@ void print_certificate(const sample::Certificate& certificate) {
   for (const std::string& sentence : certificate.sentences()) fmt::print("  {}\n", sentence);
 }
 
-void warn(std::string_view function, const CorrectOptions& options, const sample::PosteriorDraws& learned) {
-  const std::string warning = sample::extrapolation_warning(learned.observed);
-  if (!warning.empty() && !options.common.quiet) fmt::print(stderr, "{}: {}\n", function, warning);
+void warn(std::string_view function, const CorrectOptions& options, const sample::PosteriorDraws& draws) {
+  const std::string warning = sample::extrapolation_warning(draws.observed);
+  if (!warning.empty() && !says_outside(draws) && !options.common.quiet)
+    fmt::print(stderr, "{}: {}\n", function, warning);
 }
 
 int run_correct(const CorrectOptions& options) {
@@ -87,7 +89,7 @@ int run_correct(const CorrectOptions& options) {
   const sample::Correction found =
       sample::correct_posterior(prepared.request, Streams(options.common.seed), options.common.parallel(), *progress);
   if (!options.common.writes()) return success;
-  warn(function, options, found.learned);
+  warn(function, options, found.corrected);
   sample::Draws kept = sample::corrected_draws(prepared.request, found, options.common.seed);
   kept.record["observation"] = fmt::format("{}", fmt::join(options.observation.files, ", "));
   sample::write_draws(options.output, kept);
@@ -107,7 +109,7 @@ int run_correct(const CorrectOptions& options) {
     if (!found.not_corrected.empty()) fmt::print("  not corrected: {}\n", found.not_corrected);
     print_certificate(found.certificate);
   }
-  return exit_code(function, found.corrected.outcome);
+  return report_findings(function, found.corrected);
 }
 
 int run_check(const CorrectOptions& options) {
@@ -129,7 +131,8 @@ int run_check(const CorrectOptions& options) {
                found.info["spent"].get<std::uint64_t>(), watch.seconds());
     print_certificate(found.certificate);
   }
-  return found.certificate.alarm() ? not_achieved : exit_code(function, found.learned.outcome);
+  const int code = report_findings(function, found.learned);
+  return found.certificate.alarm() ? not_achieved : code;
 }
 
 void add_shared_flags(CLI::App& app, CorrectOptions& options) {

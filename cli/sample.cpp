@@ -4,17 +4,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "catena/core/stopwatch.h"
 #include "catena/sample/draws.h"
 #include "catena/sample/judgement/judge.h"
 #include "catena/sample/posterior.h"
 #include "common.h"
+#include "findings.h"
 #include "observation.h"
 #include "sampler_flags.h"
+#include "task_flags.h"
 #include "verb.h"
 
 namespace catena::cli {
@@ -27,9 +29,18 @@ struct SampleOptions {
   Common common;
   SamplerFlags settings;
   ObservationFlags observation;
+  TaskFlags task;
   std::string output, state;
   int n = 1000;
 };
+
+/// The simulator that the draws are judged with, if one is named.
+std::optional<tasks::Task> judging_simulator(const SampleOptions& options, const model::TrainedModel& model) {
+  if (options.task.task.empty() && options.task.plugin.empty()) return std::nullopt;
+  tasks::Task task = chosen_task(sample_function, options.task);
+  sample::check_simulator(sample_function, task, model);
+  return task;
+}
 
 int run_sample(const SampleOptions& options) {
   const Stopwatch watch;
@@ -39,15 +50,16 @@ int run_sample(const SampleOptions& options) {
   request.draws = static_cast<std::size_t>(options.n);
   request.settings = options.settings.values(sample_function, model.method);
   request.state = options.state;
+  const std::optional<tasks::Task> simulator = judging_simulator(options, model);
   const auto progress = options.common.make_progress();
   const Streams streams(options.common.seed);
   sample::PosteriorDraws draws = sample::draw_posterior(request, streams, options.common.parallel(), *progress);
-  sample::judge_draws(request, draws, streams.child("judgement"), options.common.parallel());
+  sample::judge_draws(request, draws, streams.child("judgement"), options.common.parallel(),
+                      {.simulator = {simulator ? &*simulator : nullptr}}, *progress);
   const std::string warning = sample::extrapolation_warning(draws.observed);
-  const bool outside = std::ranges::any_of(draws.findings, [](const sample::DrawFinding& finding) {
-    return finding.outcome == Outcome::outside_training;  // says it in stronger words
-  });
-  if (!warning.empty() && !outside && !options.common.quiet) fmt::print(stderr, "{}: {}\n", sample_function, warning);
+  if (!warning.empty() && !says_outside(draws) && !options.common.quiet) {
+    fmt::print(stderr, "{}: {}\n", sample_function, warning);
+  }
 
   const std::string refusal = draws.refusal();
   std::size_t written = 0;
@@ -70,14 +82,8 @@ int run_sample(const SampleOptions& options) {
     fmt::print("{}: {} draws from the posterior of {} transitions by {} in {:.2f} s\n", options.output, written,
                draws.info["transitions"].get<std::uint64_t>(), model.method, watch.seconds());
   }
-  // What is wrong is said in quiet mode, too: nobody should read draws as right because a flag was set.
   if (!refusal.empty()) fmt::print(stderr, "{}: {} is not written: {}\n", sample_function, options.output, refusal);
-  for (const sample::DrawFinding& finding : draws.findings) {
-    fmt::print(stderr, "{}: {}: {}; {}\n", sample_function, name(finding.outcome), finding.sentence,
-               advice(finding.outcome, sample_function));
-  }
-  const bool said = !draws.findings.empty() && draws.findings.front().outcome == draws.outcome;
-  return said ? not_achieved : exit_code(sample_function, draws.outcome);
+  return report_findings(sample_function, draws);
 }
 
 Run set_up_sample(CLI::App& app) {
@@ -88,6 +94,7 @@ Run set_up_sample(CLI::App& app) {
   app.add_option("--state", options->state,
                  "file of what is known so far: the observation goes on where it stopped, and is added to it")
       ->type_name("FILE");
+  add_simulator_flags(app, options->task);
   options->settings.add_to(app);
   add_common(app, options->common, Seeded::yes);
   return [options] { return run_sample(*options); };

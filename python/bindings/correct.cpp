@@ -58,6 +58,7 @@ nb::dict correct(const model::TrainedModel& model, const Models& companions, con
   });
   if (!checkpoint.empty()) std::filesystem::remove(checkpoint);
   nb::dict result;
+  result["outcome"] = std::string(name(found.corrected.outcome));
   result["not_corrected"] = found.not_corrected;
   result["warning"] = sample::extrapolation_warning(found.learned.observed);
   result["certificate"] = text(found.certificate.to_json());

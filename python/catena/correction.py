@@ -9,7 +9,7 @@ import json
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from .posteriors import Draws, Panel, Posterior, figures_of, theta_rows
 from .prediction import Predictive, predict_posterior
 from .priors import Prior
 from .simulation import Step, _Caller, _executor_of, initial_depends_on_theta, initial_states
-from .tasks import Task, warn_outcome
+from .tasks import Task, warn_findings, warn_outcome
 
 if TYPE_CHECKING:
     import arviz
@@ -60,6 +60,8 @@ class Certificate:
     transitions: int  #: of the observed series
     budget_needed: int  #: simulated transitions after which a correction is within a fifth of a standard deviation
     sentences: list[str]  #: the same in words, and what to do
+    outcome: str = "ok"  #: of the learned draws: of the sampler, or of the first finding
+    findings: list[dict[str, str]] = field(default_factory=list)  #: what is wrong with series and draws: outcome, sentence, advice
 
     @staticmethod
     def from_json(text: str, names: Sequence[str]) -> Certificate:
@@ -71,7 +73,7 @@ class Certificate:
             numbers = (values[key] for key in ("shift", "shift_error", "width", "width_error"))
             return ParameterCertificate(name, *(np.nan if number is None else number for number in numbers))
 
-        rest = {field.name: found[field.name] for field in fields(Certificate) if field.name != "parameters"}
+        rest = {each.name: found[each.name] for each in fields(Certificate) if each.name in found and each.name != "parameters"}
         return Certificate({name: one(name) for name in names}, **rest)
 
     def _rows(self) -> list[list[str]]:
@@ -84,11 +86,14 @@ class Certificate:
         rows = [["parameter", "truth − learned", "right/learned width"], *self._rows()]
         sizes = [max(len(row[i]) for row in rows) for i in range(3)]
         lines = [f"{row[0]:<{sizes[0]}}  {row[1]:>{sizes[1]}}  {row[2]:>{sizes[2]}}" for row in rows]
-        return "\n".join([*lines, *self.sentences])
+        return "\n".join([*lines, *self.sentences, *self._found()])
+
+    def _found(self) -> list[str]:
+        return [f"{one['outcome']}: {one['sentence']}" for one in self.findings]
 
     def _repr_html_(self) -> str:
         grid = _html.grid("Certificate", ["parameter", "truth − learned", "right/learned width"], self._rows())
-        return grid + _html.lines(self.sentences)
+        return grid + _html.lines([*self.sentences, *self._found()])
 
 
 class CorrectedPosterior:
@@ -400,6 +405,8 @@ def run(
     finally:
         if shut_down:
             pool.shutdown()
-    if found["warning"]:
+    findings = json.loads(found["info"])["findings"]
+    if found["warning"] and all(one["outcome"] != "outside_training" for one in findings):
         warnings.warn(f"{function}: {found['warning']}", stacklevel=3)
+    warn_findings(function, found["outcome"], findings, stacklevel=4)
     return found, others

@@ -28,7 +28,7 @@ from ._times import Dates, as_times, split_time, to_datetime64
 from .figures import Figures
 from .priors import Prior
 from .errors import SamplingFailure
-from .tasks import Observation, Task, warn_outcome
+from .tasks import Observation, Task, warn_findings, warn_outcome
 
 if TYPE_CHECKING:
     import arviz
@@ -514,11 +514,7 @@ class Posterior:
             raise SamplingFailure(
                 f"posterior.sample: {found['refusal']}: {_core.advice(found['outcome'], 'posterior.sample')}"
             )
-        for one in findings:
-            sentence = f"posterior.sample: {one['outcome']}: {one['sentence']}; {one['advice']}"
-            warnings.warn(sentence, RuntimeWarning, stacklevel=3)
-        if not findings:
-            warn_outcome("posterior.sample", found["outcome"])
+        warn_findings("posterior.sample", found["outcome"], findings, stacklevel=4)
         return Draws(
             theta=found["theta"],
             parameters=self.prior.names,
@@ -695,7 +691,6 @@ class Posterior:
         )  # fmt: skip
         if found["not_corrected"]:
             warnings.warn(f"posterior.correct: not corrected: {found['not_corrected']}", stacklevel=2)
-        warn_outcome("posterior.correct", found["corrected"]["outcome"])
         return correction.CorrectedPosterior(self, panel, sampler, found)
 
     def check(
@@ -729,8 +724,9 @@ class Posterior:
             "posterior.check", _core.check_posterior, self, panel, simulator, n, seed, threads, show_progress_bars,
             initial_state, batch_size, executor, workers, budget, settings,
         )  # fmt: skip
-        warn_outcome("posterior.check", found["outcome"])
-        return correction.Certificate.from_json(found["certificate"], self.prior.names)
+        certificate = correction.Certificate.from_json(found["certificate"], self.prior.names)
+        about = json.loads(found["info"])
+        return replace(certificate, outcome=about["outcome"], findings=about["findings"])
 
     def _last(self, function: str) -> Draws:
         if self.draws is None:

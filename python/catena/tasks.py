@@ -209,3 +209,12 @@ def warn_outcome(function: str, outcome: str) -> None:
     """A warning with its remedy for a result that is not what it should be."""
     if outcome != "ok":
         warnings.warn(f"{function}: {outcome}: {_core.advice(outcome, function)}", RuntimeWarning, stacklevel=3)
+
+
+def warn_findings(function: str, outcome: str, findings: list[dict[str, str]], stacklevel: int = 3) -> None:
+    """A warning for each thing that is wrong with draws; for their outcome if that is not one of them."""
+    for one in findings:
+        sentence = f"{function}: {one['outcome']}: {one['sentence']}; {one['advice']}"
+        warnings.warn(sentence, RuntimeWarning, stacklevel=stacklevel)
+    if outcome != "ok" and all(one["outcome"] != outcome for one in findings):
+        warnings.warn(f"{function}: {outcome}: {_core.advice(outcome, function)}", RuntimeWarning, stacklevel=stacklevel)

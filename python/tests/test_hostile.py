@@ -34,12 +34,13 @@ SLOW = {"FNRE": [pytest.mark.slow]}  # ratios take longer to learn
 @pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(one.method, [])) for name, one in hostile.ALL.items()])
 def test_catena_says_what_the_page_says(name, models):
     said, draws, exact = hostile.verdict(models, hostile.ALL[name])
-    assert said == table()[name]
+    wrong = True  # of a series that the simulator did not make
     if exact is not None:
         mean, deviation = exact
         # A network of 3,000 transitions is not exact; beyond one and a half standard deviations a posterior is wrong.
         wrong = abs(draws.mean() - mean) > 1.5 * deviation or not 0.5 < draws.std() / deviation < 2
-        assert wrong == (said != "ok")
+    assert wrong == (said != "ok")
+    assert said == table()[name]
 
 
 def test_series_of_the_model_itself_are_seldom_called_a_misfit(models):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "catena/core/check.h"
 #include "catena/core/errors.h"
 #include "catena/core/ranks.h"
+#include "catena/sample/judgement/judge.h"
 #include "catena/sample/posterior.h"
 #include "catena/tasks/observe.h"
 
@@ -46,6 +48,13 @@ Matrix thinned(ConstMatrixView draws, std::size_t count) {
   return some;
 }
 
+sample::PosteriorDraws judged_draws(const sample::PosteriorRequest& request, const Streams& streams,
+                                    const Parallel& parallel, Progress& progress) {
+  sample::PosteriorDraws draws = sample::draw_posterior(request, streams, parallel, progress);
+  sample::judge_draws(request, draws, streams.child("judgement"), parallel);
+  return draws;
+}
+
 /// Draws from the corrected posterior, or from the learned one where that is not possible.
 sample::PosteriorDraws corrected(sample::CorrectionRequest request, const Streams& streams, const Parallel& parallel,
                                  Progress& progress, Judged& judged) {
@@ -60,8 +69,15 @@ sample::PosteriorDraws corrected(sample::CorrectionRequest request, const Stream
     judged.failed = true;
     judged.not_corrected = error.what();
     request.posterior.draws = draws;
-    return sample::draw_posterior(request.posterior, streams, parallel, progress);
+    return judged_draws(request.posterior, streams, parallel, progress);
   }
+}
+
+/// Whether so many of the series are more than false alarms explain: once in a hundred calibrations.
+bool more_than_alarms(std::size_t called, std::size_t series) {
+  if (called == 0) return false;
+  const boost::math::binomial law(static_cast<double>(series), sample::misfit_false_alarms);
+  return boost::math::cdf(boost::math::complement(law, static_cast<double>(called) - 1)) < 0.01;
 }
 
 nlohmann::json corrections(const CalibrationResult& result) {
@@ -180,7 +196,7 @@ CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries&
         .model = model, .series = {series}, .draws = draws, .settings = plan.settings, .paths = plan.paths};
     const Streams own = streams.child("calibrate", s);
     const sample::PosteriorDraws drawn =
-        plan.simulator == nullptr ? sample::draw_posterior(request, own, alone, part)
+        plan.simulator == nullptr ? judged_draws(request, own, alone, part)
                                   : corrected({request, *plan.simulator, plan.correction}, own, alone, part, judged[s]);
     std::ranges::copy(drawn.theta.values(), all.row(s * draws).begin());
     result.outcome[s] = drawn.outcome;
@@ -224,12 +240,16 @@ nlohmann::json summary(const CalibrationResult& result, const Streams& streams) 
   for (std::size_t p = 0; p < result.ranks.size(); ++p) {
     parameters[result.parameters[p]] = judge(result.ranks[p], Interval::central, streams);
   }
-  const auto failed = std::ranges::count_if(result.outcome, [](Outcome o) { return o != Outcome::ok; });
+  std::map<std::string, std::size_t> outcomes;
+  for (const Outcome outcome : result.outcome) ++outcomes[std::string(name(outcome))];
+  const std::size_t failed = result.outcome.size() - outcomes["ok"];
   nlohmann::json found = {{"series", result.outcome.size()},
                           {"draws", result.tarp.draws},
                           {"parameters", std::move(parameters)},
                           {"tarp", judge(result.tarp, Interval::from_below, streams)},
                           {"series_not_ok", failed},
+                          {"outcomes", outcomes},
+                          {"flagged", more_than_alarms(failed, result.outcome.size())},
                           {"transitions_outside_training_range", result.transitions_outside}};
   if (!result.not_corrected.empty()) found["correction"] = corrections(result);
   return found;
@@ -242,11 +262,14 @@ files::Group calibration_group(const CalibrationResult& result) {
   std::vector<std::int64_t> rank;
   for (const Ranks& ranks : result.ranks) rank.insert(rank.end(), ranks.values.begin(), ranks.values.end());
   const files::Attributes draws = {{"draws", result.tarp.draws}};
+  std::vector<std::string> outcomes;
+  for (const Outcome outcome : result.outcome) outcomes.emplace_back(name(outcome));
   const std::span<const double> theta = result.theta.values();
   group.variables = {{"parameter", {"parameter"}, result.parameters},
                      {"rank", {"parameter", "series"}, std::move(rank), draws},
                      {"tarp_rank", {"series"}, whole_numbers(result.tarp), draws},
-                     {"theta", {"series", "parameter"}, std::vector<double>(theta.begin(), theta.end())}};
+                     {"theta", {"series", "parameter"}, std::vector<double>(theta.begin(), theta.end())},
+                     {"outcome", {"series"}, std::move(outcomes)}};
   return group;
 }
 

@@ -60,7 +60,7 @@ struct CalibrationResult {
   Matrix theta;                         // the truths, one a row
   std::vector<Ranks> ranks;             // of each parameter
   Ranks tarp;                           // of all parameters together
-  std::vector<Outcome> outcome;         // of the draws of each series
+  std::vector<Outcome> outcome;         // of the draws of each series, judged (sample/judgement/judge.h)
   std::size_t transitions_outside = 0;  // of all transitions, those outside the training range
   // With corrections, and empty without:
   std::vector<bool> alarm;                 // of each series' certificate
@@ -73,12 +73,13 @@ CalibrationResult calibrate(const model::TrainedModel& model, const KnownSeries&
                             const Streams& streams, const Parallel& parallel, Progress& progress);
 
 /// For each parameter and for all together (`tarp`): the p-value of the largest excursion of the ranks, whether they
-/// stay inside the band of 95 %, and the coverage's mean excess (negative: the posterior is too narrow). With
-/// corrections the share of series that were corrected, and of certificates that raised an alarm.
+/// stay inside the band of 95 %, and the coverage's mean excess (negative: the posterior is too narrow). How many
+/// series have which outcome, and whether more are not ok than false alarms explain (`flagged`). With corrections the
+/// share of series that were corrected, and of certificates that raised an alarm.
 nlohmann::json summary(const CalibrationResult& result, const Streams& streams);
 
 /// A netCDF file that `catena report` shows: `rank` (parameter, series) with the attribute `draws`, `tarp_rank`
-/// (series), `theta`.
+/// (series), `theta`, `outcome` (series).
 files::Group calibration_group(const CalibrationResult& result);
 
 }  // namespace catena::evaluate

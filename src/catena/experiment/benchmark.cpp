@@ -21,6 +21,7 @@
 #include "catena/prior/special.h"
 #include "catena/sample/around_posterior.h"
 #include "catena/sample/correct/correct.h"
+#include "catena/sample/judgement/judge.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/record_plan.h"
 #include "catena/simulate/transitions.h"
@@ -434,8 +435,10 @@ class Runner {
             const std::vector<model::TrainedModel>& models, const std::vector<tasks::Observation>& observed,
             const Matrix& reference) {
     const Stopwatch watch;
-    const sample::PosteriorDraws draws = posterior(models, method, observed, Streams(row.seed));
+    sample::PosteriorDraws draws = posterior(models, method, observed, Streams(row.seed));
     row.values["sample_seconds"] = watch.seconds();
+    sample::judge_draws(request(models, method, observed), draws, Streams(row.seed).child("judgement"), parallel_,
+                        {.simulator = {&task}});
     fill_draws(row, draws, models);
     for (const std::string& name : sweep_.metrics) compare(row, name, name, task.prior, draws.theta, reference);
   }

@@ -13,6 +13,7 @@
 #include "catena/sample/correct/normality.h"
 #include "catena/sample/correct/simulated.h"
 #include "catena/sample/correct/statistic.h"
+#include "catena/sample/judgement/judge.h"
 #include "catena/sample/mcmc/chains.h"
 
 namespace catena::sample {
@@ -65,7 +66,7 @@ class Corrector {
         parallel_(parallel),
         progress_(progress) {
     check_config(function, request.settings);
-    check_simulator();
+    check_simulator(function, request.simulator, model_, request.posterior.companions);
     observed_ = observed_series(function, request_.posterior);
     parts_ = parts_with_records(request_.posterior, observed_);
     if (parts_.size() == 1) strata_ = strata_of(model_.features, observed_.c);
@@ -167,29 +168,6 @@ class Corrector {
   const compose::ObservedSeries& observed() const { return observed_; }
 
  private:
-  void check_simulator() const {
-    const simulate::Simulator& simulator = request_.simulator.simulator;
-    const std::vector<std::string>& names = prior_.prior().names();
-    check::that(simulator.parameter_names == names, function_, "the parameters of the simulator",
-                fmt::format("{}", fmt::join(simulator.parameter_names, ", ")),
-                fmt::format("those of the model, {}", fmt::join(names, ", ")));
-    check::equal(function_, "the number of states of the simulator", simulator.states(), model_.features.states());
-    const auto listed = [](const std::vector<std::string>& all) {
-      return all.empty() ? std::string("none") : fmt::format("{}", fmt::join(all, ", "));
-    };
-    check::that(simulator.covariate_names == model_.covariate_names, function_,
-                "the list of covariates of the simulator", listed(simulator.covariate_names),
-                fmt::format("that of the model, {}", listed(model_.covariate_names)));
-    for (const model::TrainedModel* companion : request_.posterior.companions) {
-      check::that(!companion->features.shape().initial() || request_.simulator.initial_given_theta, function_,
-                  "the initial state of the simulator", "independent of theta",
-                  fmt::format("a function of theta, as {} has it", companion->source));
-    }
-    const simulate::RecordShape& shape = model_.features.shape();
-    check::that(shape.initial() || shape.order == simulator.order, function_, "the order of the simulator",
-                simulator.order, fmt::format("{}, that of the model", shape.order));
-  }
-
   void keep(std::vector<PairRecords> made) {
     for (PairRecords& part : made) kept_.push_back(std::move(part));
   }
@@ -355,11 +333,33 @@ std::uint64_t budget_of(const CorrectionRequest& request) {
   return static_cast<std::uint64_t>(request.settings.budget);
 }
 
+constexpr int least_budget = 100;  // as CorrectionSettings has it
+
+/// A request whose budget is split: a part of it is for the judgement of the draws.
+struct SplitRequest {
+  SplitRequest(const CorrectionRequest& whole, int part) : request(whole) {
+    const int share = whole.settings.budget / part;
+    if (whole.settings.budget - share < least_budget) return;
+    request.settings.budget -= share;
+    judgement.simulator = {&request.simulator, static_cast<std::uint64_t>(share)};
+  }
+  CorrectionRequest request;
+  Judgement judgement;
+};
+
+/// Steps of the simulator that a judgement took.
+std::uint64_t spent_on(const PosteriorDraws& judged) {
+  const auto found = judged.info.find("misfit");
+  return found == judged.info.end() ? 0 : found->at("simulated").get<std::uint64_t>();
+}
+
 }  // namespace
 
-Correction correct_posterior(const CorrectionRequest& request, const Streams& streams, const Parallel& parallel,
+Correction correct_posterior(const CorrectionRequest& whole, const Streams& streams, const Parallel& parallel,
                              Progress& progress) {
   const Stopwatch watch;
+  SplitRequest split(whole, 10);
+  const CorrectionRequest& request = split.request;
   Corrector corrector("correct", request, streams, parallel, progress);
   Correction result;
   result.learned = corrector.learn();
@@ -394,11 +394,15 @@ Correction correct_posterior(const CorrectionRequest& request, const Streams& st
   }
   if (!result.not_corrected.empty()) result.corrected = result.learned;
   if (!settled && result.corrected.outcome == Outcome::ok) result.corrected.outcome = Outcome::not_settled;
+  if (result.posterior) split.judgement.corrected = static_cast<double>(corrector.source().spent());
+  judge_draws(request.posterior, result.corrected, streams.child("judgement"), parallel, split.judgement, progress);
   result.info = {{"method", request.posterior.model.method},
                  {"corrected", result.not_corrected.empty()},
                  {"transitions", corrector.observed().all_transitions()},
-                 {"budget", request.settings.budget},
-                 {"spent", corrector.source().spent()},
+                 {"budget", whole.settings.budget},
+                 {"spent", corrector.source().spent() + spent_on(result.corrected)},
+                 {"outcome", name(result.corrected.outcome)},
+                 {"findings", result.corrected.info["findings"]},
                  {"invalid", corrector.source().invalid()},
                  {"resumed", corrector.source().recalled()},
                  {"rounds", corrector.rounds()},
@@ -409,7 +413,7 @@ Correction correct_posterior(const CorrectionRequest& request, const Streams& st
                  {"variance_degree", corrector.law().variance_degree()},
                  {"coefficients", corrector.law().effective()},
                  {"non_normality", corrector.non_normal()},
-                 {"settings", to_json(request.settings)},
+                 {"settings", to_json(whole.settings)},
                  {"seconds", {{"learned", learning}, {"correct", watch.seconds() - learning}}}};
   if (!result.not_corrected.empty()) result.info["not_corrected"] = result.not_corrected;
   return result;
@@ -423,19 +427,24 @@ Draws corrected_draws(const CorrectionRequest& request, const Correction& found,
   return draws;
 }
 
-Check check_posterior(const CorrectionRequest& request, const Streams& streams, const Parallel& parallel,
+Check check_posterior(const CorrectionRequest& whole, const Streams& streams, const Parallel& parallel,
                       Progress& progress) {
   const Stopwatch watch;
+  const SplitRequest split(whole, 5);
+  const CorrectionRequest& request = split.request;
   Corrector corrector("check", request, streams, parallel, progress);
   Check result;
   result.learned = corrector.learn();
   const double learning = watch.seconds();
   result.certificate = corrector.certify_learned(corrector.source().pairs_for(budget_of(request)), last_width, 0.5);
+  judge_draws(request.posterior, result.learned, streams.child("judgement"), parallel, split.judgement, progress);
   result.info = {{"method", request.posterior.model.method},
                  {"transitions", corrector.observed().all_transitions()},
-                 {"spent", corrector.source().spent()},
+                 {"spent", corrector.source().spent() + spent_on(result.learned)},
+                 {"outcome", name(result.learned.outcome)},
+                 {"findings", result.learned.info["findings"]},
                  {"invalid", corrector.source().invalid()},
-                 {"settings", to_json(request.settings)},
+                 {"settings", to_json(whole.settings)},
                  {"seconds", {{"learned", learning}, {"check", watch.seconds() - learning}}}};
   return result;
 }

@@ -1,6 +1,8 @@
 /// Correction by simulation: from a learned posterior to one that is right whatever the network learned, by simulating
 /// transitions from the observed states themselves (docs/theory/correction.md). The learned score is a statistic of the
-/// series; its law given z is learned by regression (law.h); rounds move to where the posterior is.
+/// series; its law given z is learned by regression (law.h); rounds move to where the posterior is. A part of the
+/// budget asks whether the simulator makes such a series at all (judgement/judge.h): a tenth of a correction's, a fifth
+/// of a check's.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +46,7 @@ struct CorrectionRequest {
 
 struct Correction {
   PosteriorDraws learned;     // what catena sample gives
-  PosteriorDraws corrected;   // the same draws if there was no correction
+  PosteriorDraws corrected;   // the same draws if there was no correction; judged, with findings
   std::string not_corrected;  // why not; empty: it was
   Certificate certificate;
   std::shared_ptr<const CorrectedPosterior> posterior;  // null if there was no correction
@@ -60,12 +62,12 @@ Correction correct_posterior(const CorrectionRequest& request, const Streams& st
 Draws corrected_draws(const CorrectionRequest& request, const Correction& found, std::uint64_t seed);
 
 struct Check {
-  PosteriorDraws learned;
+  PosteriorDraws learned;  // judged, with findings
   Certificate certificate;
   nlohmann::json info;
 };
 
-/// The certificate alone.
+/// The certificate alone, and what is wrong with the learned draws.
 Check check_posterior(const CorrectionRequest& request, const Streams& streams, const Parallel& parallel,
                       Progress& progress = silent_progress());
 

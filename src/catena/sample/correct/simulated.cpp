@@ -1,6 +1,7 @@
 #include "catena/sample/correct/simulated.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -40,6 +41,29 @@ std::vector<RecordPart> parts_with_records(const PosteriorRequest& request, cons
     if (observed.companions[k].transitions() > 0) parts.push_back({request.companions[k], &observed.companions[k]});
   }
   return parts;
+}
+
+void check_simulator(std::string_view function, const simulate::Model& checked, const model::TrainedModel& model,
+                     std::span<const model::TrainedModel* const> companions) {
+  const simulate::Simulator& simulator = checked.simulator;
+  const std::vector<std::string>& names = model.prior.names();
+  check::that(simulator.parameter_names == names, function, "the parameters of the simulator",
+              fmt::format("{}", fmt::join(simulator.parameter_names, ", ")),
+              fmt::format("those of the model, {}", fmt::join(names, ", ")));
+  check::equal(function, "the number of states of the simulator", simulator.states(), model.features.states());
+  const auto listed = [](const std::vector<std::string>& all) {
+    return all.empty() ? std::string("none") : fmt::format("{}", fmt::join(all, ", "));
+  };
+  check::that(simulator.covariate_names == model.covariate_names, function, "the list of covariates of the simulator",
+              listed(simulator.covariate_names), fmt::format("that of the model, {}", listed(model.covariate_names)));
+  for (const model::TrainedModel* companion : companions) {
+    check::that(!companion->features.shape().initial() || checked.initial_given_theta, function,
+                "the initial state of the simulator", "independent of theta",
+                fmt::format("a function of theta, as {} has it", companion->source));
+  }
+  const simulate::RecordShape& shape = model.features.shape();
+  check::that(shape.initial() || shape.order == simulator.order, function, "the order of the simulator",
+              simulator.order, fmt::format("{}, that of the model", shape.order));
 }
 
 RecordSource::RecordSource(const simulate::Model& simulator, std::vector<RecordPart> parts, const Streams& streams,

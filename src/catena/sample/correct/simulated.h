@@ -26,6 +26,11 @@ struct RecordPart {
 /// Those that have any.
 std::vector<RecordPart> parts_with_records(const PosteriorRequest& request, const compose::ObservedSeries& observed);
 
+/// Throws InputError, whose sentence begins with `function`, for a simulator that does not fit the model: it must have
+/// its parameters, states, covariates and order.
+void check_simulator(std::string_view function, const simulate::Model& simulator, const model::TrainedModel& model,
+                     std::span<const model::TrainedModel* const> companions = {});
+
 /// Pairs of simulated records: what one of the parts' networks sees of either.
 struct PairRecords {
   std::size_t part = 0;
@@ -48,6 +53,7 @@ class RecordSource {
   std::uint64_t invalid() const { return invalid_; }
   std::uint64_t recalled() const { return answers_.recalled(); }  ///< of an earlier run
 
+  double steps_per_record() const { return steps_per_pair_ / 2; }  ///< on average
   /// How many pairs `steps` steps of the simulator are enough for.
   std::size_t pairs_for(std::uint64_t steps) const;
   /// Every observed record equally often, in random order, with the rows of `z` in turn; one element for each part.

@@ -8,6 +8,7 @@
 #include "catena/sample/finite_rows.h"
 #include "catena/sample/judgement/residual_tests.h"
 #include "catena/sample/judgement/residuals.h"
+#include "catena/sample/judgement/simulated_ranks.h"
 
 namespace catena::sample {
 namespace {
@@ -60,34 +61,84 @@ ResidualTest middle(std::vector<ResidualTest> tests) {
   return tests[tests.size() / 2];
 }
 
-void judge_fit(const PosteriorRequest& request, PosteriorDraws& draws, std::span<const std::size_t> rows,
-               const Streams& streams, const Parallel& parallel, std::vector<DrawFinding>& found) {
-  const model::TrainedModel& model = request.model;
-  const Looked looked = looked_at(draws.observed, most_records);
-  if (looked.records.size() < fewest_residuals) return;
-  const prior::TruePrior true_prior = model.true_prior();
-  std::vector<ResidualTest> ranks, scores;
+/// The tests at each of the draws that are looked at, by one sort of residuals.
+using Family = std::vector<ResidualTest>;
+
+/// The k-th of `count` draws that are looked at, in the networks' z-space, and which row of the draws it is.
+std::vector<double> looked_at_draw(const PosteriorRequest& request, const PosteriorDraws& draws,
+                                   std::span<const std::size_t> rows, std::size_t k, std::size_t count) {
   std::vector<double> w(draws.z.cols());
+  request.model.true_prior().to_w(draws.z.row(rows[(2 * k + 1) * rows.size() / (2 * count)]), w);
+  return w;
+}
+
+void test_by_networks(const PosteriorRequest& request, const PosteriorDraws& draws, const Looked& looked,
+                      std::span<const std::size_t> rows, const Streams& streams, const Parallel& parallel,
+                      std::vector<Family>& families) {
+  const model::TrainedModel& model = request.model;
+  Family ranks, scores;
   for (std::size_t k = 0; k < draws_looked_at; ++k) {
-    true_prior.to_w(draws.z.row(rows[(2 * k + 1) * rows.size() / (2 * draws_looked_at)]), w);
+    const std::vector<double> w = looked_at_draw(request, draws, rows, k, draws_looked_at);
     const Matrix u = ranks_by_density(model, draws.observed, looked.records, w, streams.child("draw", k), parallel);
     if (u.cols() > 0) ranks.push_back(test_ranks(u, looked.follows, rank_names(model)));
     const ScoreResiduals residuals = score_residuals(model, draws.observed, looked.records, w, parallel);
     scores.push_back(test_scores(residuals.g, residuals.h, looked.follows, model.prior.names()));
   }
-  ResidualTest worst = middle(scores);
-  std::size_t families = 1;
-  if (!ranks.empty()) {
-    const ResidualTest by_density = middle(ranks);
-    if (by_density.p <= worst.p) worst = by_density;
-    families = 2;
+  if (!ranks.empty()) families.push_back(std::move(ranks));
+  families.push_back(std::move(scores));
+}
+
+/// How many steps of the simulator it took.
+std::uint64_t test_by_simulator(const PosteriorRequest& request, const PosteriorDraws& draws,
+                                std::span<const std::size_t> rows, const Judgement& how, const Streams& streams,
+                                const Parallel& parallel, Progress& progress, std::vector<Family>& families) {
+  const model::TrainedModel& model = request.model;
+  const RecordSource all(*how.simulator.model, {{&model, &draws.observed}}, streams, 1, {}, parallel);
+  const RankPlan plan = rank_plan(how.simulator.most_steps, draws.observed.transitions(), all.steps_per_record());
+  const Looked looked = looked_at(draws.observed, plan.records);
+  if (looked.records.size() < fewest_residuals) return 0;
+  const compose::ObservedSeries some = some_records(draws.observed, looked);
+  RecordSource source(*how.simulator.model, {{&model, &some}}, streams, 1, {}, parallel);
+  Family ranks;
+  for (std::size_t k = 0; k < plan.draws; ++k) {
+    const std::vector<double> w = looked_at_draw(request, draws, rows, k, plan.draws);
+    const Matrix u =
+        ranks_by_simulator(source, model, some, w, plan.simulations, streams.child("simulated", k), progress);
+    ranks.push_back(test_ranks(u, looked.follows, rank_names(model), by_simulator(w.size())));
   }
-  const double p = std::min(1.0, 2 * static_cast<double>(families) * worst.p);
-  draws.info["misfit"] = {
-      {"p", p}, {"false_alarms", misfit_false_alarms}, {"transitions", looked.records.size()}, {"what", worst.what}};
-  if (p < misfit_false_alarms) {
-    found.push_back({Outcome::misfit, fmt::format("{} (p = {:.1g})", worst.what, p)});
+  families.push_back(std::move(ranks));
+  return source.spent();
+}
+
+void judge_fit(const PosteriorRequest& request, PosteriorDraws& draws, std::span<const std::size_t> rows,
+               const Judgement& how, const Streams& streams, const Parallel& parallel, Progress& progress,
+               std::vector<DrawFinding>& found) {
+  const Looked looked = looked_at(draws.observed, most_records);
+  if (looked.records.size() < fewest_residuals) return;
+  std::vector<Family> families;
+  std::uint64_t spent = 0;
+  if (how.corrected == 0) test_by_networks(request, draws, looked, rows, streams, parallel, families);
+  if (how.simulator.model != nullptr && !request.model.features.shape().initial()) {
+    spent = test_by_simulator(request, draws, rows, how, streams, parallel, progress, families);
   }
+  if (families.empty()) return;
+  // Of several draws the middle p-value counts twice, of one draw once.
+  double p = 1;
+  std::string what;
+  for (Family& family : families) {
+    const double twice = family.size() > 1 ? 2 : 1;
+    const ResidualTest test = middle(std::move(family));
+    const double bound = std::min(1.0, twice * static_cast<double>(families.size()) * test.p);
+    if (bound > p && !what.empty()) continue;
+    p = bound;
+    what = test.what;
+  }
+  draws.info["misfit"] = {{"p", p},
+                          {"false_alarms", misfit_false_alarms},
+                          {"transitions", looked.records.size()},
+                          {"simulated", spent},
+                          {"what", what}};
+  if (p < misfit_false_alarms) found.push_back({Outcome::misfit, fmt::format("{} (p = {:.1g})", what, p)});
 }
 
 /// Training records of a model; 0 if it does not say.
@@ -100,9 +151,13 @@ double training_records(const model::TrainedModel& model) {
   return records > 0 ? records : number(model.provenance, "budget");
 }
 
-void judge_length(const PosteriorRequest& request, PosteriorDraws& draws, std::vector<DrawFinding>& found) {
-  const double records = training_records(request.model);
-  const auto transitions = draws.info["transitions"].get<double>();
+void judge_length(const PosteriorRequest& request, PosteriorDraws& draws, const Judgement& how,
+                  std::vector<DrawFinding>& found) {
+  const double records = how.corrected > 0 ? how.corrected : training_records(request.model);
+  // Draws from a state file have no series beside them.
+  const auto told = draws.info.find("transitions");
+  const double transitions =
+      told != draws.info.end() ? told->get<double>() : static_cast<double>(draws.observed.all_transitions());
   if (!(records > 0)) return;
   const double coefficients = 1 + static_cast<double>(draws.z.cols()) / 4;
   const double shift = std::sqrt(coefficients * transitions / records);
@@ -118,15 +173,17 @@ void judge_length(const PosteriorRequest& request, PosteriorDraws& draws, std::v
 }  // namespace
 
 void judge_draws(const PosteriorRequest& request, PosteriorDraws& draws, const Streams& streams,
-                 const Parallel& parallel) {
+                 const Parallel& parallel, const Judgement& how, Progress& progress) {
   std::vector<DrawFinding> found;
   const std::vector<std::size_t> rows = finite_rows(draws.z);
-  judge_range(draws, found);
+  if (how.corrected == 0) judge_range(draws, found);
   if (!rows.empty()) {
     judge_place(request.model.true_prior().prior(), draws, rows, found);
-    if (draws.observed.transitions() > 0) judge_fit(request, draws, rows, streams, parallel, found);
+    if (draws.observed.transitions() > 0) {
+      judge_fit(request, draws, rows, how, streams, parallel, progress, found);
+    }
   }
-  judge_length(request, draws, found);
+  judge_length(request, draws, how, found);
   draws.add_findings(std::move(found));
 }
 

@@ -4,6 +4,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -13,10 +14,9 @@
 namespace catena::sample {
 namespace {
 
-// Tolerances, in the units of each statistic; measured as what networks of 10,000 transitions leave on series of 1,000
-// that their task made (tests/slow/misfit_test.cpp).
-constexpr double mean_tolerance = 0.2, scale_tolerance = 0.2, shape_tolerance = 0.07, product_tolerance = 0.1,
-                 half_tolerance = 0.3, score_tolerance = 0.3, curvature_tolerance = 1.0;
+// Tolerances of scores, in the units of each statistic; measured as those of ranks (residual_tests.h).
+constexpr double product_tolerance = 0.1, score_tolerance = 0.3, curvature_tolerance = 1.0;
+constexpr double tolerated_shift = 0.5;  // of a posterior, in its standard deviations
 
 /// The smallest of several p-values.
 class Smallest {
@@ -47,6 +47,16 @@ double kolmogorov_p(double distance, double count) {
   double sum = 0;
   for (int k = 1; k <= 20; ++k) sum += (k % 2 == 1 ? 2 : -2) * std::exp(-2.0 * k * k * lambda * lambda);
   return std::clamp(sum, 0.0, 1.0);
+}
+
+/// P(a sum of n terms of mean zero over the root of their squares > s) if they are normal: with t = s √((n − 1)/(n −
+/// s²)) it is that of Student's t, n − 1 degrees of freedom; the normal law would take s for smaller than it is, for
+/// the terms' own mean is in their squares. Of terms that are skew to the right, as squares of scores are, it is a
+/// bound.
+double student_upper(double s, double n) {
+  if (s * s >= n) return 0;
+  const double t = s * std::sqrt((n - 1) / (n - s * s));
+  return boost::math::cdf(boost::math::complement(boost::math::students_t(n - 1), t));
 }
 
 double distance_from_uniform(std::vector<double> u) {
@@ -98,7 +108,12 @@ void standardise(std::vector<double>& values) {
 
 }  // namespace
 
-ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const std::vector<std::string>& names) {
+RankTolerance by_simulator(std::size_t parameters) {
+  return {.who = "simulator", .errors = tolerated_shift * std::sqrt(static_cast<double>(parameters))};
+}
+
+ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const std::vector<std::string>& names,
+                        const RankTolerance& tolerance) {
   const std::size_t count = u.rows();
   if (count < fewest_residuals) return {};
   const auto n = static_cast<double>(count);
@@ -116,27 +131,31 @@ ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const
     for (double& value : centred) value -= plain.mean;
     const double product = sums_of(centred, follows).product;
     const double scale = square_sum(r) / n;
-    smallest.add_normal(plain.mean, mean_tolerance, 1 / std::sqrt(n),
-                        fmt::format("{} lies {} of what the model foresees one step ahead, on average", names[i],
-                                    plain.mean > 0 ? "above the middle" : "below the middle"));
+    const auto add = [&](double value, double tolerated, double error, std::string what) {
+      smallest.add_normal(value, tolerated + tolerance.errors * error, error, std::move(what));
+    };
+    const double root = std::sqrt(n);
+    add(plain.mean, tolerance.mean, 1 / root,
+        fmt::format("{} lies {} of what the {} foresees one step ahead, on average", names[i],
+                    plain.mean > 0 ? "above the middle" : "below the middle", tolerance.who));
     // Σ r²/T to a third is nearly normal (Wilson and Hilferty).
     const double cube = std::cbrt(scale) - (1 - 2 / (9 * n)), cube_error = std::sqrt(2 / (9 * n));
-    smallest.add_normal(
-        cube, scale_tolerance, cube_error,
-        fmt::format("{} varies {} from step to step than the model says", names[i], scale > 1 ? "more" : "less"));
-    const double distance = distance_from_uniform(ranks);
-    smallest.add(kolmogorov_p(std::max(0.0, distance - shape_tolerance), n),
-                 fmt::format("the steps of {} are spread otherwise than the model says", names[i]));
-    smallest.add_normal(plain.halves, half_tolerance, 2 / std::sqrt(n),
-                        fmt::format("the model fits one half of the series and not the other, in {}", names[i]));
+    add(cube, tolerance.scale, cube_error,
+        fmt::format("{} varies {} from step to step than the {} says", names[i], scale > 1 ? "more" : "less",
+                    tolerance.who));
+    // The share of ranks below u has a standard error of ½/√T at most.
+    const double distance = distance_from_uniform(ranks) - tolerance.shape - tolerance.errors / (2 * root);
+    smallest.add(kolmogorov_p(std::max(0.0, distance), n),
+                 fmt::format("the steps of {} are spread otherwise than the {} says", names[i], tolerance.who));
+    add(plain.halves, tolerance.halves, 2 / root,
+        fmt::format("the {} fits one half of the series and not the other, in {}", tolerance.who, names[i]));
     if (plain.pairs < fewest_residuals) continue;
     const double pair_error = 1 / std::sqrt(static_cast<double>(plain.pairs));
-    smallest.add_normal(
-        product, product_tolerance, pair_error,
+    add(product, tolerance.product, pair_error,
         fmt::format("residuals of {} that follow each other are {}", names[i], product > 0 ? "alike" : "opposed"));
     // The products of χ-like values have heavier tails than normal ones: their fourth moment is counted in.
-    smallest.add_normal(sizes.product, product_tolerance, 1.5 * pair_error,
-                        fmt::format("calm and wild stretches of {} follow each other", names[i]));
+    add(sizes.product, tolerance.product, 1.5 * pair_error,
+        fmt::format("calm and wild stretches of {} follow each other", names[i]));
   }
   return smallest.result();
 }
@@ -183,9 +202,10 @@ ResidualTest test_scores(const Matrix& g, const Matrix& h, const std::vector<boo
     }
     const double spread = std::sqrt(square_sum(surplus)), scale = std::min(square, information);
     if (!(spread > 0) || !std::isfinite(spread)) continue;
-    smallest.add_normal(surplus_sum, curvature_tolerance * scale, spread,
-                        fmt::format("transitions say {} about {} than the learned model expects of them",
-                                    surplus_sum > 0 ? "more different things" : "more uniform things", name));
+    const double beyond = std::max(0.0, std::abs(surplus_sum) - curvature_tolerance * scale) / spread;
+    smallest.add(2 * (surplus_sum > 0 ? student_upper(beyond, n) : prior::normal_tails(beyond).upper),
+                 fmt::format("transitions say {} about {} than the learned model expects of them",
+                             surplus_sum > 0 ? "more different things" : "more uniform things", name));
   }
   return smallest.result();
 }

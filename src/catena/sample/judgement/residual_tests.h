@@ -8,8 +8,11 @@
 ///   draw, g_ti and g_ti² − h_ti are martingale differences. Sums over all, over halves and of products of neighbours
 ///   are compared with their own empirical variance, coordinate by coordinate.
 ///
-/// Each statistic has a tolerance beside its noise: a network is never exact, and a long series finds every flaw of it
-/// long before the posterior suffers. So the p-values are bounds, and the smallest counts with the number of statistics
+/// Each statistic has a tolerance beside its noise. By the learned density: a network is never exact, and a long series
+/// finds every flaw of it long before the posterior suffers. By the simulator, which is exact: only the posterior may
+/// be off, and a shift of δ standard deviations in each of d directions moves no sum of residuals by more than δ√d of
+/// its own standard errors, for ∂E[S]/∂z = Cov[S, score] ≤ sd S · sd score (Cauchy and Schwarz). δ = ½ is tolerated, as
+/// it is of long series (judge.h). So the p-values are bounds, and the smallest counts with the number of statistics
 /// (Bonferroni).
 #pragma once
 
@@ -28,8 +31,22 @@ struct ResidualTest {
 /// Fewer records than these are not tested: normal laws of sums are not there yet.
 inline constexpr std::size_t fewest_residuals = 20;
 
+/// What ranks are tested with: who made them, in a sentence, and what each statistic may be off, in its own units or in
+/// standard errors.
+struct RankTolerance {
+  const char* who;
+  double mean = 0, scale = 0, shape = 0, halves = 0, product = 0;
+  double errors = 0;  // besides, of every statistic
+};
+/// Of a learned density, measured as what networks of 10,000 transitions leave on series of 1,000 that their task made.
+inline constexpr RankTolerance by_network{
+    .who = "model", .mean = 0.2, .scale = 0.2, .shape = 0.07, .halves = 0.3, .product = 0.1};
+/// Of a simulator, at draws of d parameters.
+RankTolerance by_simulator(std::size_t parameters);
+
 /// u: one record a row. `follows[t]`: record t comes right after record t − 1 in one series.
-ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const std::vector<std::string>& names);
+ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const std::vector<std::string>& names,
+                        const RankTolerance& tolerance = by_network);
 ResidualTest test_scores(const Matrix& g, const Matrix& h, const std::vector<bool>& follows,
                          const std::vector<std::string>& names);
 

@@ -27,13 +27,6 @@ struct Density {
   std::vector<double> z;
 };
 
-std::vector<std::size_t> coordinates(std::size_t all) {
-  const std::size_t count = std::min(all, most_coordinates);
-  std::vector<std::size_t> chosen(count);
-  for (std::size_t k = 0; k < count; ++k) chosen[k] = k * all / count;
-  return chosen;
-}
-
 /// The ranks of records begin … end of the list.
 void rank_block(const Density& density, const Matrix& c, std::span<const std::size_t> records, std::size_t begin,
                 std::size_t end, const Streams& streams, std::size_t block, Matrix& u) {
@@ -79,7 +72,7 @@ void rank_block(const Density& density, const Matrix& c, std::span<const std::si
       .at("sample", density.settings.density)
       .draw(density.settings, shape, density.weights, density.source, {z, state, atom, keep},
             streams.stream("increments", block), v);
-  const std::vector<std::size_t> chosen = coordinates(shape.states);
+  const std::vector<std::size_t> chosen = rank_coordinates(shape.states);
   for (std::size_t k = 0; k < end - begin; ++k) {
     for (std::size_t j = 0; j < chosen.size(); ++j) {
       const std::size_t i = chosen[j];
@@ -96,7 +89,7 @@ void rank_block(const Density& density, const Matrix& c, std::span<const std::si
 
 Matrix ranks_of(const Density& density, const Matrix& c, std::span<const std::size_t> records, const Streams& streams,
                 const Parallel& parallel) {
-  Matrix u(records.size(), coordinates(density.shape.states).size());
+  Matrix u(records.size(), rank_coordinates(density.shape.states).size());
   parallel.for_blocks(records.size(), records_at_once, [&](std::size_t begin, std::size_t end, std::size_t block) {
     rank_block(density, c, records, begin, end, streams, block, u);
   });
@@ -118,10 +111,17 @@ Looked looked_at(const compose::ObservedSeries& observed, std::size_t most) {
   return looked;
 }
 
+std::vector<std::size_t> rank_coordinates(std::size_t all) {
+  const std::size_t count = std::min(all, most_coordinates);
+  std::vector<std::size_t> chosen(count);
+  for (std::size_t k = 0; k < count; ++k) chosen[k] = k * all / count;
+  return chosen;
+}
+
 std::vector<std::string> rank_names(const model::TrainedModel& model) {
   const std::vector<std::string> all = model::target_names(model.features, model.state_names);
   std::vector<std::string> names;
-  for (const std::size_t i : coordinates(all.size())) names.push_back(all[i]);
+  for (const std::size_t i : rank_coordinates(all.size())) names.push_back(all[i]);
   return names;
 }
 

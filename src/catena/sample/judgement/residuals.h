@@ -26,7 +26,8 @@ Looked looked_at(const compose::ObservedSeries& observed, std::size_t most);
 Matrix ranks_by_density(const model::TrainedModel& model, const compose::ObservedSeries& observed,
                         std::span<const std::size_t> records, std::span<const double> z, const Streams& streams,
                         const Parallel& parallel);
-/// Their names.
+/// Which coordinates these are, of so many, and their names.
+std::vector<std::size_t> rank_coordinates(std::size_t all);
 std::vector<std::string> rank_names(const model::TrainedModel& model);
 
 /// g_t = ŝ(c_t; z) and h_ti = −∂g_ti/∂z_i by central differences.
