@@ -13,6 +13,10 @@
 ///       √(p T/N) > ½,   p = 1 + d/4,
 ///
 ///   with N training transitions: what a regression on N transitions leaves over T (docs/theory/correction.md).
+///
+/// A model of whole series has no transitions to test and adds none up. In place of the last two:
+///
+/// - longer_than_trained: the series is longer than the longest that the network has read.
 #pragma once
 
 #include <vector>
