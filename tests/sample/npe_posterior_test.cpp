@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "../train/train_cases.h"
 #include "catena/core/errors.h"
@@ -56,7 +57,7 @@ std::pair<double, double> moments(const Matrix& values) {
 
 class EveryNpe : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Methods, EveryNpe, ::testing::Values("npe", "npe_windows"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& each) { return std::string(each.param); });
 
 TEST_P(EveryNpe, IsNearTheExactPosteriorAtAllLengths) {
   // Twenty series of each length. A network of 4,000 series leaves an error of its own, measured at a fifth of a

@@ -158,6 +158,7 @@ TEST(Npe, GoesOnFromItsCheckpointWithTheSameBits) {
 }
 
 TEST(Npe, RefusesTransitionsAndOthersRefuseSeries) {
+  static const nlohmann::json none = nlohmann::json::object();
   const auto sentence = [](const auto& work) {
     try {
       work();
@@ -166,11 +167,11 @@ TEST(Npe, RefusesTransitionsAndOthersRefuseSeries) {
     }
     return std::string();
   };
-  EXPECT_EQ(sentence([] { train_briefly("npe", transitions_of("gaussian_rw", 100, {}), {}, 10, 50); }),
-            "train: what the data are is single transitions, but must be whole series for npe (catena simulate "
+  EXPECT_EQ(sentence([] { train_briefly("npe", transitions_of("gaussian_rw", 100, none), none, 10, 50); }),
+            "train: the kind of training data is single transitions, but must be whole series for npe (catena simulate "
             "--series, catena.simulate(…, series=10))");
-  EXPECT_EQ(sentence([] { train_briefly("fnle", series_of("gaussian_rw", 5, 500), {}, 10, 50); }),
-            "train: what the data are is whole series, but must be single transitions for fnle");
+  EXPECT_EQ(sentence([] { train_briefly("fnle", series_of("gaussian_rw", 5, 500), none, 10, 50); }),
+            "train: the kind of training data is whole series, but must be single transitions for fnle");
   EXPECT_NE(sentence([] {
               train_briefly("npe", series_of("gaussian_rw", 5, 500), {{"window_width", 8}, {"embedding", "conv"}}, 10,
                             50);

@@ -41,7 +41,7 @@ std::filesystem::path checkpoint_path(const MethodContext& context, const std::s
 
 model::TrainedModel train(std::string_view name, const MethodContext& context) {
   const Method& method = methods().at("train", name);
-  check::that(method.whole_series == context.data.whole_series(), "train", "what the data are",
+  check::that(method.whole_series == context.data.whole_series(), "train", "the kind of training data",
               context.data.whole_series() ? "whole series" : "single transitions",
               method.whole_series
                   ? fmt::format("whole series for {} (catena simulate --series, catena.simulate(…, series=10))", name)
