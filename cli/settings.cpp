@@ -14,17 +14,21 @@
 #include "catena/tasks/task.h"
 #include "catena/train/method.h"
 #include "common.h"
+#include "task_flags.h"
 #include "verb.h"
 
 namespace catena::cli {
 
 namespace {
 
-nlohmann::json described(const std::vector<FieldInfo>& fields) {
+using FlagNames = std::map<std::string, std::string>;  // of fields whose flag is not their name
+
+nlohmann::json described(const std::vector<FieldInfo>& fields, const FlagNames& flag_names = {}) {
   nlohmann::json list = nlohmann::json::array();
   for (const FieldInfo& field : fields) {
+    const auto named = flag_names.find(field.name);
     list.push_back({{"name", field.name},
-                    {"flag", flag_of(field.name)},
+                    {"flag", named == flag_names.end() ? flag_of(field.name) : named->second},
                     {"help", field.help},
                     {"default", field.default_value},
                     {"must_be", field.must_be}});
@@ -34,10 +38,11 @@ nlohmann::json described(const std::vector<FieldInfo>& fields) {
 
 /// One entry for each of a registry; `settings_of` gives the fields of one.
 template <class Entry, class Settings>
-nlohmann::json entries(const Registry<Entry>& registry, const Settings& settings_of) {
+nlohmann::json entries(const Registry<Entry>& registry, const Settings& settings_of, const FlagNames& flag_names = {}) {
   nlohmann::json list = nlohmann::json::array();
   for (const Entry& entry : registry) {
-    nlohmann::json one = {{"name", std::string_view(entry.name)}, {"settings", described(settings_of(entry))}};
+    nlohmann::json one = {{"name", std::string_view(entry.name)},
+                          {"settings", described(settings_of(entry), flag_names)}};
     if constexpr (requires { entry.help; }) one["help"] = std::string_view(entry.help);
     list.push_back(std::move(one));
   }
@@ -54,7 +59,7 @@ nlohmann::json all_settings() {
   };
   add("tasks", "Built-in simulators", "simulate",
       entries(tasks::registry(), [](const tasks::TaskEntry& entry) { return entry.options; }));
-  add("proposals", "Proposals", "simulate", entries(simulate::proposals(), settings));
+  add("proposals", "Proposals", "simulate", entries(simulate::proposals(), settings, proposal_flag_names));
   add("training", "The training loop", "train",
       {{{"name", "every method"},
         {"help", "one loop trains every network"},

@@ -1,4 +1,4 @@
-// catena simulate: training transitions of a task or a plug-in, to a netCDF file.
+// catena simulate: training data of a task or a plug-in, single transitions or whole series, to a netCDF file.
 
 #include <algorithm>
 #include <iterator>
@@ -10,6 +10,7 @@
 #include "catena/sample/draws.h"
 #include "catena/simulate/covariates.h"
 #include "catena/simulate/proposal.h"
+#include "catena/simulate/series_simulation.h"
 #include "catena/simulate/transitions.h"
 #include "common.h"
 #include "observation.h"
@@ -25,13 +26,15 @@ constexpr std::string_view simulate_function = "catena simulate";
 struct SimulateOptions {
   Common common;
   TaskFlags task;
-  ChoiceFlags proposal_settings;
+  ChoiceFlags proposal_settings{proposal_flag_names};
   std::string proposal, preset;
   std::vector<std::string> target, covariates;
   std::string gaps, around;
   double widen = 2;
   int block = 1;
   bool initial = false;
+  int series = 0;  // transitions of each; 0: single transitions
+  bool from_initial = false;
   std::uint64_t budget = 10000;
   double max_invalid = 0.1;
   bool resume = false;
@@ -46,7 +49,7 @@ nlohmann::json chosen_proposal(const SimulateOptions& options) {
     static_cast<void>(options.proposal_settings.values(simulate_function, "a proposal in JSON", {}));
     return description;
   }
-  if (options.proposal.empty() && (options.preset.empty() || options.initial)) {
+  if (options.proposal.empty() && (options.preset.empty() || options.initial || options.from_initial)) {
     static_cast<void>(options.proposal_settings.values(simulate_function, "the default proposal", {}));
     return nullptr;
   }
@@ -56,6 +59,31 @@ nlohmann::json chosen_proposal(const SimulateOptions& options) {
       options.proposal_settings.values(simulate_function, fmt::format("the proposal {}", entry.name), entry.settings);
   description["proposal"] = entry.name;
   return description;
+}
+
+/// Whole series, in memory: a set of them is small beside what networks make of it.
+int simulate_whole_series(const SimulateOptions& options, const tasks::Task& task,
+                          const simulate::SimulationPlan& plan) {
+  const auto progress = options.common.make_progress();
+  const simulate::SeriesSet set =
+      simulate::simulate_series_set(task, plan, {static_cast<std::size_t>(options.series), options.from_initial},
+                                    options.common.parallel(), *progress);
+  if (!options.common.writes()) return success;
+  simulate::write_series_set(options.output, set);
+  const auto invalid = set.provenance.value("invalid", std::uint64_t{0});
+  const auto cost = set.provenance.value("proposal_cost", std::uint64_t{0});
+  if (options.common.json) {
+    nlohmann::json result = set.provenance;
+    result["output"] = options.output;
+    result["records"] = set.size();
+    print_json(result);
+  } else if (!options.common.quiet) {
+    fmt::print("{}: {} series of {}, {} transitions each", options.output, set.size(), task.name, options.series);
+    if (cost > 0) fmt::print(", {} more for the proposal", cost);
+    if (invalid > 0) fmt::print(", {} series dropped because a state was not finite", invalid);
+    fmt::print("\n");
+  }
+  return success;
 }
 
 int run_simulate(const SimulateOptions& options) {
@@ -98,6 +126,7 @@ int run_simulate(const SimulateOptions& options) {
   plan.seed = options.common.seed;
   plan.max_invalid = options.max_invalid;
   plan.options = task.options;
+  if (options.series > 0) return simulate_whole_series(options, task, plan);
   if (!options.shard.empty()) plan.shard = Shard::parse(simulate_function, "--shard", options.shard);
   const std::string output = plan.shard.name(options.output).string();
   const auto progress = options.common.make_progress();
@@ -161,6 +190,11 @@ Run set_up_simulate(CLI::App& app) {
       ->type_name("FILE");
   add_flag(app, options->widen, "--widen", "its standard deviations, in those of the draws", positive());
   app.add_flag("--initial", options->initial, "initial states in place of transitions, where they depend on theta");
+  add_flag(app, options->series, "--series",
+           "whole series of so many transitions in a row with one theta each, for npe (0: single transitions)",
+           between(0, 100000));
+  app.add_flag("--from-initial", options->from_initial,
+               "with --series: they start from the task's initial states and not from the proposal");
   add_flag(app, options->max_invalid, "--max-invalid", "largest share of non-finite results that is not an error",
            between(0.0, 1.0));
   app.add_flag("--resume", options->resume, "go on with OUTPUT.partial of an interrupted run of the same settings");
@@ -176,12 +210,21 @@ Run set_up_simulate(CLI::App& app) {
     if (app.get_option("--widen")->count() > 0 && options->around.empty()) {
       throw InputError(fmt::format("{}: --widen is given, but only --around uses it", simulate_function));
     }
+    if (options->series == 0 && options->from_initial) {
+      throw InputError(fmt::format("{}: --from-initial is given, but only --series uses it", simulate_function));
+    }
+    for (const char* flag : {"--gaps", "--block", "--initial", "--resume", "--shard"}) {
+      if (options->series == 0 || app.get_option(flag)->count() == 0) continue;
+      throw InputError(fmt::format("{}: {} is given, but --series makes no use of it", simulate_function, flag));
+    }
     return run_simulate(*options);
   };
 }
 
 }  // namespace
 
-Verb simulate_verb() { return {"simulate", "simulate training transitions", set_up_simulate, /*on_ranks=*/true}; }
+Verb simulate_verb() {
+  return {"simulate", "simulate training data: transitions, or whole series", set_up_simulate, /*on_ranks=*/true};
+}
 
 }  // namespace catena::cli

@@ -9,6 +9,11 @@
 
 namespace catena::cli {
 
+std::string ChoiceFlags::flag_name(const std::string& field) const {
+  const auto found = flag_names_.find(field);
+  return found == flag_names_.end() ? flag_of(field) : found->second;
+}
+
 void ChoiceFlags::add(std::string_view owner, std::span<const FieldInfo> fields) {
   for (const FieldInfo& field : fields) {
     std::vector<Meaning>& meanings = flags_[field.name].meanings;
@@ -24,7 +29,7 @@ void ChoiceFlags::declare(CLI::App& app, const std::string& group) {
     std::vector<std::string> helps;
     for (const Meaning& meaning : flag.meanings)
       helps.push_back(fmt::format("{} [{}]", meaning.help, fmt::join(meaning.owners, ", ")));
-    flag.option = app.add_option(flag_of(name), flag.text, fmt::format("{}", fmt::join(helps, "; ")))
+    flag.option = app.add_option(flag_name(name), flag.text, fmt::format("{}", fmt::join(helps, "; ")))
                       ->type_name("VALUE")
                       ->group(group);
   }
@@ -37,8 +42,8 @@ nlohmann::json ChoiceFlags::values(std::string_view function, std::string_view o
     if (flag.option == nullptr || flag.option->count() == 0) continue;
     if (std::ranges::find(fields, name, &FieldInfo::name) == fields.end()) {
       std::vector<std::string> known;
-      for (const FieldInfo& field : fields) known.push_back(flag_of(field.name));
-      throw InputError(fmt::format("{}: {} is given, but {} has {}", function, flag_of(name), owner,
+      for (const FieldInfo& field : fields) known.push_back(flag_name(field.name));
+      throw InputError(fmt::format("{}: {} is given, but {} has {}", function, flag_name(name), owner,
                                    known.empty() ? "no such option" : fmt::format("only {}", fmt::join(known, ", "))));
     }
     nlohmann::json value = nlohmann::json::parse(flag.text, nullptr, /*allow_exceptions=*/false);

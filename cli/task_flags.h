@@ -18,6 +18,9 @@ namespace catena::cli {
 /// Flags for the fields of several configurations, of which one is chosen later. Kept as text until then.
 class ChoiceFlags {
  public:
+  ChoiceFlags() = default;
+  /// With other flags than their names for some fields, which the verb has flags of its own for.
+  explicit ChoiceFlags(std::map<std::string, std::string> flag_names) : flag_names_(std::move(flag_names)) {}
   /// Adds a flag per field name; `owner` is the task or proposal that has these fields.
   void add(std::string_view owner, std::span<const FieldInfo> fields);
   void declare(CLI::App& app, const std::string& group);
@@ -35,8 +38,14 @@ class ChoiceFlags {
     std::string text;
     CLI::Option* option = nullptr;
   };
-  std::map<std::string, Flag> flags_;  // by field name
+  std::string flag_name(const std::string& field) const;
+
+  std::map<std::string, Flag> flags_;              // by field name
+  std::map<std::string, std::string> flag_names_;  // of fields whose flag is not their name
 };
+
+/// The flags of proposals that are not called as their field: --series is that of catena simulate itself.
+inline const std::map<std::string, std::string> proposal_flag_names{{"series", "--pool-series"}};
 
 struct TaskFlags {
   std::string task;

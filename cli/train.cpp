@@ -1,4 +1,5 @@
-// catena train transitions.nc --method fnle -o model.safetensors: fits the networks of a method to single transitions.
+// catena train transitions.nc --method fnle -o model.safetensors: fits the networks of a method to single transitions,
+// or to whole series.
 
 #include <fmt/format.h>
 
@@ -52,10 +53,7 @@ int run_train(const TrainOptions& options) {
   named.update(options.named_loop);
   const train::Split split =
       train::split_of("train", method, named, options.held_out_named ? std::optional(options.held_out) : std::nullopt);
-  train::TrainingData data =
-      train::needs_joining(options.transitions, method.any_prior)
-          ? train::TrainingData(train::joined_transitions(options.transitions, method.any_prior), split)
-          : train::TrainingData(options.transitions.front(), split);
+  train::TrainingData data = train::training_data(method, options.transitions, split);
   const train::Recipe recipe = train::recipe_of("train", method, named, data.training_size());
   const train::MethodContext context{.data = data,
                                      .loop = recipe.loop,
@@ -78,7 +76,7 @@ int run_train(const TrainOptions& options) {
     print_json({{"output", options.output},
                 {"method", options.method},
                 {"preset", model.preset},
-                {"transitions", data.size()},
+                {data.whole_series() ? "series" : "transitions", data.whole_series() ? data.series() : data.size()},
                 {"networks", summary_of(model)},
                 {"settings", model.settings},
                 {"notes", model.notes},
@@ -97,7 +95,8 @@ int run_train(const TrainOptions& options) {
 Run set_up_train(CLI::App& app) {
   const auto options = std::make_shared<TrainOptions>();
   app.add_option("transitions", options->transitions,
-                 "file of transitions, from catena simulate; several for the rounds of a refinement")
+                 "file of transitions, from catena simulate, or of whole series for npe; several for the rounds of a "
+                 "refinement")
       ->required()
       ->type_name("FILE");
   add_flag(app, options->method, "--method", "what to learn; fnle is the one to start with",
@@ -122,6 +121,8 @@ Run set_up_train(CLI::App& app) {
 
 }  // namespace
 
-Verb train_verb() { return {"train", "fit the networks of a method to transitions", set_up_train, /*on_ranks=*/true}; }
+Verb train_verb() {
+  return {"train", "fit the networks of a method to transitions, or to whole series", set_up_train, /*on_ranks=*/true};
+}
 
 }  // namespace catena::cli

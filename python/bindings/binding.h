@@ -77,6 +77,7 @@ void run(bool show_progress, const std::function<void(Progress&)>& work);
 
 // The parts of the module, one file each.
 void bind_simulate(nb::module_& m);
+void bind_series(nb::module_& m);  // called by bind_simulate, whose functions return series
 void bind_tasks(nb::module_& m);
 void bind_train(nb::module_& m);
 void bind_sample(nb::module_& m);

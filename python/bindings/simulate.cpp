@@ -1,9 +1,10 @@
 // Priors, transition sets, and simulating them with a task's or the user's simulator.
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 
 #include <optional>
+#include <tuple>
 
 #include "binding.h"
 #include "catena/core/check.h"
@@ -12,6 +13,7 @@
 #include "catena/sample/around_posterior.h"
 #include "catena/simulate/proposal.h"
 #include "catena/simulate/record_plan.h"
+#include "catena/simulate/series_simulation.h"
 #include "catena/simulate/transitions.h"
 #include "catena/tasks/task.h"
 #include "python_model.h"
@@ -111,16 +113,29 @@ simulate::SimulationPlan plan_of(const std::string& given, const std::vector<Row
   return plan;
 }
 
-/// To a file if there is a path, else in memory: (the set or None, the record). `inline_calls`: the simulator is Python
-/// and wants to be called on this very thread.
-std::pair<std::optional<TransitionSet>, std::string> simulate_model(const simulate::Model& model,
-                                                                    const simulate::SimulationPlan& plan,
-                                                                    const std::string& path, bool resume, int threads,
-                                                                    bool show_progress, bool inline_calls) {
+/// Transitions, whole series, or neither if they went to a file; and the record.
+using Simulated = std::tuple<std::optional<TransitionSet>, std::optional<simulate::SeriesSet>, std::string>;
+
+/// What Python asks for of whole series; none: single transitions.
+std::optional<simulate::SeriesPlan> series_plan_of(const std::string& given) {
+  const nlohmann::json series = parse(given).value("series", nlohmann::json());
+  if (series.is_null()) return std::nullopt;
+  return simulate::SeriesPlan{series.at("transitions").get<std::size_t>(), series.at("from_initial").get<bool>()};
+}
+
+/// Transitions go to a file if there is a path. `inline_calls`: the simulator is Python and wants to be called on this
+/// very thread.
+Simulated simulate_model(const simulate::Model& model, const simulate::SimulationPlan& plan,
+                         const std::optional<simulate::SeriesPlan>& whole, const std::string& path, bool resume,
+                         int threads, bool show_progress, bool inline_calls) {
   std::optional<TransitionSet> set;
+  std::optional<simulate::SeriesSet> series;
   nlohmann::json provenance;
   const auto work = [&](Progress& progress) {
-    if (path.empty()) {
+    if (whole) {
+      series = simulate::simulate_series_set(model, plan, *whole, Parallel(threads), progress);
+      provenance = series->provenance;
+    } else if (path.empty()) {
       set = simulate::simulate(model, plan, Parallel(threads), progress);
       provenance = set->provenance;
     } else {
@@ -140,7 +155,7 @@ std::pair<std::optional<TransitionSet>, std::string> simulate_model(const simula
   } else {
     run(show_progress, work);
   }
-  return {std::move(set), text(provenance)};
+  return {std::move(set), std::move(series), text(provenance)};
 }
 
 }  // namespace
@@ -210,6 +225,7 @@ void bind_simulate(nb::module_& m) {
         return file.read(0, file.size());
       });
 
+  bind_series(m);
   m.def(
       "simulate_task",
       [](const tasks::Task& task, const std::optional<Prior>& prior, const std::string& plan,
@@ -217,8 +233,8 @@ void bind_simulate(nb::module_& m) {
          const std::string& path, bool resume, int threads, bool show_progress) {
         simulate::Model model = task;
         if (prior) model.prior = *prior;
-        return simulate_model(model, plan_of(plan, target, target_times, covariates), path, resume, threads,
-                              show_progress, false);
+        return simulate_model(model, plan_of(plan, target, target_times, covariates), series_plan_of(plan), path,
+                              resume, threads, show_progress, false);
       },
       "task"_a, "prior"_a.none(), "plan"_a, "target"_a, "target_times"_a, "covariates"_a, "path"_a, "resume"_a,
       "threads"_a, "show_progress"_a);
@@ -231,7 +247,7 @@ void bind_simulate(nb::module_& m) {
         simulate::SimulationPlan all = plan_of(plan, target, target_times, covariates);
         if (!proposal.is_none()) all.own_proposal = python_proposal(proposal, parse(proposal_record));
         return simulate_model(python_model(name, prior, std::move(state_names), step, initial_state, parse(declared)),
-                              all, path, resume, threads, show_progress, threads == 1);
+                              all, series_plan_of(plan), path, resume, threads, show_progress, threads == 1);
       },
       "name"_a, "prior"_a, "state_names"_a, "step"_a, "initial_state"_a.none(), "proposal"_a.none(),
       "proposal_record"_a, "declared"_a, "plan"_a, "target"_a, "target_times"_a, "covariates"_a, "path"_a, "resume"_a,

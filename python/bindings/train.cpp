@@ -11,6 +11,7 @@
 #include "catena/core/parallel.h"
 #include "catena/model/preset.h"
 #include "catena/model/trained_model.h"
+#include "catena/sample/posterior.h"
 #include "catena/train/joined_sets.h"
 #include "catena/train/recipe.h"
 
@@ -19,9 +20,17 @@ namespace {
 
 using model::TrainedModel;
 
-/// `set` is in memory; without it the transitions are those of the file.
+/// Transitions or whole series that are in memory; without either they are those of the file.
+train::TrainingData data_of(const train::Method& method, const simulate::TransitionSet* set,
+                            const simulate::SeriesSet* series, const std::string& file, const train::Split& split) {
+  if (series != nullptr) return {*series, split};
+  if (set != nullptr) return {*set, split};
+  return train::training_data(method, {file}, split);
+}
+
 std::shared_ptr<TrainedModel> train_model(const std::string& method, const simulate::TransitionSet* set,
-                                          const std::string& file, const std::string& settings, const std::string& loop,
+                                          const simulate::SeriesSet* series, const std::string& file,
+                                          const std::string& settings, const std::string& loop,
                                           std::optional<double> held_out, std::uint64_t seed, int threads,
                                           bool show_progress, const std::string& checkpoint, double checkpoint_seconds,
                                           bool resume) {
@@ -29,10 +38,10 @@ std::shared_ptr<TrainedModel> train_model(const std::string& method, const simul
   nlohmann::json named = parse(settings);
   named.update(parse(loop));
   run(show_progress, [&](Progress& progress) {
-    const train::Split split = train::split_of("train", train::methods().at("train", method), named, held_out);
-    auto data = set != nullptr ? train::TrainingData(*set, split) : train::TrainingData(file, split);
-    const train::Recipe recipe =
-        train::recipe_of("train", train::methods().at("train", method), named, data.training_size());
+    const train::Method& entry = train::methods().at("train", method);
+    const train::Split split = train::split_of("train", entry, named, held_out);
+    train::TrainingData data = data_of(entry, set, series, file, split);
+    const train::Recipe recipe = train::recipe_of("train", entry, named, data.training_size());
     const train::MethodContext context{.data = data,
                                        .loop = recipe.loop,
                                        .settings = recipe.settings,
@@ -111,7 +120,7 @@ void bind_train(nb::module_& m) {
   m.def("parse_model", [](const nb::bytes& bytes) {
     return std::make_shared<TrainedModel>(model::parse_model({bytes.c_str(), bytes.size()}, "the pickled model"));
   });
-  m.def("train", &train_model, "method"_a, "transitions"_a.none(), "file"_a, "settings"_a, "loop"_a,
+  m.def("train", &train_model, "method"_a, "transitions"_a.none(), "series"_a.none(), "file"_a, "settings"_a, "loop"_a,
         "held_out"_a.none(), "seed"_a, "threads"_a, "show_progress"_a, "checkpoint"_a, "checkpoint_seconds"_a,
         "resume"_a);
   m.def(
@@ -127,13 +136,28 @@ void bind_train(nb::module_& m) {
         return train::joined_transitions(std::move(sets), names, train::methods().at("train", method).any_prior);
       },
       "method"_a, "sets"_a);
+  m.def(
+      "join_series",
+      [](const std::vector<const simulate::SeriesSet*>& given) {
+        std::vector<simulate::SeriesSet> sets;
+        std::vector<std::string> names;
+        const nb::gil_scoped_release release;
+        for (const simulate::SeriesSet* set : given) {
+          sets.push_back(*set);
+          names.push_back(fmt::format("the series no. {}", sets.size()));
+        }
+        return train::joined_series(sets, names);
+      },
+      "sets"_a);
   m.def("methods", [] {
     nlohmann::json list = nlohmann::json::array();
     for (const train::Method& method : train::methods()) {
       list.push_back({{"name", method.name},
                       {"help", method.help},
                       {"settings", to_json(method.settings)},
-                      {"any_prior", method.any_prior}});
+                      {"any_prior", method.any_prior},
+                      {"whole_series", method.whole_series},
+                      {"density", sample::posterior_samplers().at("methods", method.name).target != nullptr}});
     }
     return text(list);
   });

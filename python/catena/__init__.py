@@ -15,11 +15,12 @@ from . import priors, proposals, tasks
 from ._core import version as _version
 from .correction import Certificate, CorrectedPosterior
 from .errors import FileError, SamplingFailure
-from .estimators import FNBE, FNLE, FNRE, FNSE, METHODS, Estimator, load
+from .estimators import FNBE, FNLE, FNRE, FNSE, METHODS, NPE, Estimator, load
 from .evaluation import Calibration, calibrate, evaluate, metrics
 from .figures import Figures
 from .posteriors import Draws, Posterior
 from .prediction import Predictive
+from .series import SeriesSet
 from .simulation import simulate, vectorize
 from .transitions import Transitions
 
@@ -34,11 +35,13 @@ __all__ = [
     "FNRE",
     "FNSE",
     "METHODS",
+    "NPE",
     "Draws",
     "Estimator",
     "Figures",
     "FileError",
     "SamplingFailure",
+    "SeriesSet",
     "Posterior",
     "Predictive",
     "Transitions",

@@ -1,4 +1,4 @@
-"""Estimators: FNLE, FNSE, FNRE and FNBE, each trained on single transitions.
+"""Estimators: FNLE, FNSE, FNRE and FNBE, each trained on single transitions, and NPE, trained on whole series.
 
 In the examples below `estimator` is a trained FNLE of one parameter.
 
@@ -25,6 +25,7 @@ from .errors import FileError
 from .figures import Figures
 from .posteriors import Posterior
 from .priors import Prior, as_prior
+from .series import SeriesSet
 from .tasks import warn_outcome
 from .transitions import PARTS, Transitions
 
@@ -45,7 +46,7 @@ class Estimator:
         self.prior = None if prior is None else as_prior(prior, type(self).__name__)
         self.settings = settings
         self._method_settings().check_names(settings)
-        self._data: list[Transitions] = []
+        self._data: list[Any] = []  # of Transitions, or of SeriesSet
         self._model: _core.Model | None = None
 
     @classmethod
@@ -56,6 +57,11 @@ class Estimator:
     def _any_prior(self) -> bool:
         """Whether transitions around a posterior go together with others: a likelihood does not care how θ was drawn."""
         return entries(_core.methods())[self.method]["any_prior"]
+
+    @property
+    def _whole_series(self) -> bool:
+        """Whether it learns from whole series and not from single transitions."""
+        return entries(_core.methods())[self.method]["whole_series"]
 
     @classmethod
     def help_text(cls) -> str:
@@ -88,6 +94,8 @@ class Estimator:
         >>> FNSE(prior).append_simulations(theta, x, x + theta)
         FNSE(100 transitions, not trained; parameters drift)
         """
+        if isinstance(theta, SeriesSet):
+            raise TypeError(f"append_simulations: {type(self).__name__} learns from single transitions, not from series")
         if isinstance(theta, (str, os.PathLike)):
             theta = Transitions.load(theta)
         if not isinstance(theta, Transitions):
@@ -125,14 +133,20 @@ class Estimator:
         self._data.append(theta)
         return self
 
-    def _all_data(self) -> tuple[_core.TransitionSet | None, str]:
+    def _all_data(self) -> tuple[_core.TransitionSet | None, _core.SeriesSet | None, str]:
         """The set in memory, or the file if there is just one and nobody has looked into it."""
         if not self._data:
-            raise ValueError("train: there are no transitions, but there must be: call append_simulations first")
+            raise ValueError(f"train: there are no {self._kind}, but there must be: call append_simulations first")
+        if self._whole_series:
+            return None, _core.join_series([data._core for data in self._data]), ""
         data = self._data[0]
         if len(self._data) == 1 and not (self._any_prior and data.prior != data.prior.base):
-            return (None, data.path) if data.path is not None else (data._core, "")
-        return _core.join_transitions(self.method, [data._core for data in self._data]), ""
+            return (None, None, data.path) if data.path is not None else (data._core, None, "")
+        return _core.join_transitions(self.method, [data._core for data in self._data]), None, ""
+
+    @property
+    def _kind(self) -> str:
+        return "series" if self._whole_series else "transitions"
 
     def train(
         self,
@@ -157,9 +171,9 @@ class Estimator:
         FNLE(450 transitions, trained; parameters theta_1)
         """
         loop = Settings("train", _core.loop_settings()).json_of(settings)
-        transitions, file = self._all_data()
+        transitions, series, file = self._all_data()
         self._model = _core.train(
-            self.method, transitions, file, self._method_settings().json_of(self.settings), loop, held_out,
+            self.method, transitions, series, file, self._method_settings().json_of(self.settings), loop, held_out,
             as_seed(seed, "train"), threads, show_progress_bars, os.fspath(checkpoint) if checkpoint else "",
             checkpoint_seconds, resume,
         )  # fmt: skip
@@ -229,7 +243,7 @@ class Estimator:
 
     def _transitions(self) -> str:
         if self._data:
-            return f"{sum(len(data) for data in self._data)} transitions, "
+            return f"{sum(len(data) for data in self._data)} {self._kind}, "
         return ""
 
     def __repr__(self) -> str:
@@ -411,15 +425,82 @@ class FNBE(_Density):
     method = "fnbe"
 
 
-def _class_of(method: str, help_text: str) -> type[Estimator]:
+class SeriesEstimator(Estimator):
+    """What methods that learn from whole series have in common."""
+
+    def append_simulations(
+        self,
+        theta: ArrayLike | SeriesSet | str | os.PathLike[str],
+        x: Sequence[ArrayLike] | None = None,
+        times: Sequence[ArrayLike] | None = None,
+        *,
+        state_names: Sequence[str] | None = None,
+        max_invalid: float = 0.1,
+    ) -> Estimator:
+        """Adds training data: a SeriesSet, the path of a netCDF file of series, or parameters [N, d] with a list of N
+        arrays [T + 1, n], whose lengths may differ (or one array [N, T + 1, n]); with times, networks see time. Returns the
+        estimator.
+
+        >>> import catena, numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> theta = rng.standard_normal((100, 1))
+        >>> x = [np.cumsum(drift + rng.standard_normal((11, 1)), axis=0) for drift in theta]
+        >>> NPE(catena.priors.Independent({"drift": catena.priors.Normal()})).append_simulations(theta, x)
+        NPE(100 series, not trained; parameters drift)
+        """
+        if isinstance(theta, (str, os.PathLike)):
+            theta = SeriesSet.load(theta)
+        if isinstance(theta, Transitions):
+            raise TypeError(
+                f"append_simulations: {type(self).__name__} learns from whole series, not from single transitions:"
+                " simulate(…, series=10)"
+            )
+        if not isinstance(theta, SeriesSet):
+            if x is None:
+                raise TypeError("append_simulations: x is missing, but must come with theta: a list of series")
+            if self.prior is None:
+                raise TypeError(f"append_simulations: the prior of theta is missing: make {type(self).__name__}(prior)")
+            theta = SeriesSet.from_arrays(self.prior, theta, x, times, state_names=state_names, max_invalid=max_invalid)
+        elif x is not None:
+            raise TypeError("append_simulations: x is given beside a SeriesSet, but must come with theta as an array")
+        if self.prior is None:
+            self.prior = theta.prior
+        if theta.prior != self.prior:
+            raise ValueError(f"append_simulations: the prior is {theta.prior!r}, but must be {self.prior!r}")
+        if self._data and theta.state_names != self._data[0].state_names:
+            wanted = ", ".join(self._data[0].state_names)
+            raise ValueError(f"append_simulations: the states are {', '.join(theta.state_names)}, but must be {wanted}")
+        self._data.append(theta)
+        return self
+
+
+class NPE(SeriesEstimator):
+    """Neural posterior estimation from whole series: a spline flow of θ given an embedding of the series. Draws come
+    without Markov chains, in milliseconds, for series no longer than those it was trained on.
+
+    >>> import catena
+    >>> task = catena.tasks.get("gaussian_rw")
+    >>> data = task.simulate(series=10, budget=2000, show_progress_bars=False)
+    >>> npe = NPE().append_simulations(data).train(steps=50, show_progress_bars=False)
+    >>> npe.build_posterior().sample((100,), x=task.observe(10), show_progress_bars=False).shape
+    (100, 1)
+    """
+
+    method = "npe"
+
+
+def _class_of(method: str, help_text: str, whole_series: bool) -> type[Estimator]:
     """The class of a method of C++'s registry: one of those above, or one made of its description."""
-    for known in (FNLE, FNSE, FNRE, FNBE):
+    for known in (FNLE, FNSE, FNRE, FNBE, NPE):
         if known.method == method:
             return known
-    return type(method.upper(), (Estimator,), {"method": method, "__doc__": help_text, "__module__": __name__})
+    base = SeriesEstimator if whole_series else Estimator
+    return type(method.upper(), (base,), {"method": method, "__doc__": help_text, "__module__": __name__})
 
 
-METHODS = {name: _class_of(name, entry["help"]) for name, entry in entries(_core.methods()).items()}
+METHODS = {
+    name: _class_of(name, entry["help"], entry["whole_series"]) for name, entry in entries(_core.methods()).items()
+}
 globals().update({each.__name__: each for each in METHODS.values()})  # so that they pickle
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from . import _core, _html
 from ._arrays import ArrayLike, as_array, as_rows, as_seed, draw_count, names_of, to_json
 from ._covariates import NONE, as_table, of_rows, split_covariates
-from ._settings import Settings
+from ._settings import Settings, entries
 from ._times import Dates, as_times, split_time, to_datetime64
 from .figures import Figures
 from .priors import Prior
@@ -532,7 +532,8 @@ class Posterior:
         """Draws.groups of draws that were made with these settings."""
         groups = {"prior": self.prior.sample((len(theta),))}
         transitions = sum(len(one.rows) - 1 for one in panel)
-        if self._model.method not in ("fnle", "fnre") or len(theta) * transitions > _MOST_LIKELIHOODS:
+        has_density = entries(_core.methods())[self._model.method]["density"]
+        if not has_density or len(theta) * transitions > _MOST_LIKELIHOODS:
             return groups
         if not np.isfinite(theta).all():
             return groups

@@ -26,6 +26,7 @@ from ._arrays import ArrayLike, as_array, as_rows, as_seed, to_json
 from ._covariates import as_tables
 from .priors import Prior, as_prior
 from .proposals import Proposal, as_proposal
+from .series import SeriesSet
 from .tasks import Task
 from .transitions import Transitions
 
@@ -359,6 +360,8 @@ def simulate(
     gaps: float | tuple[float, float] | None = None,
     block: int = 1,
     initial: bool = False,
+    series: int | None = None,
+    from_initial: bool = False,
     around: ArrayLike | None = None,
     widen: float = 2.0,
     covariates: Any = None,
@@ -370,7 +373,7 @@ def simulate(
     resume: bool = False,
     threads: int = 0,
     show_progress_bars: bool = True,
-) -> Transitions:
+) -> Transitions | SeriesSet:
     """Simulates `budget` training transitions: θ from the prior, x from the proposal, x_next by the simulator.
 
     simulator: step(theta [N, d], x [N, n], rng) → x_next [N, n], on whole batches (catena.vectorize makes one of a
@@ -385,6 +388,10 @@ def simulate(
     over steps drawn evenly from that range. block=5: records of 5 transitions in a row. initial=True: initial states
     instead of transitions, where they depend on θ. Each inner step counts in the budget. preset="paper": as the paper
     did, with the task's fixed proposal unless another one is given.
+
+    series=10: whole series of 10 transitions each in place of single ones, with one θ each, for methods that learn from
+    them (NPE); they start from the proposal or, with from_initial=True, from the simulator's initial states. Returns a
+    SeriesSet; with path= it is written there at the end.
 
     around=draws, of a posterior: a second round, with θ from a normal around each of their modes, `widen` times as wide,
     in place of the prior; see docs/extensions/.
@@ -420,13 +427,21 @@ def simulate(
     plan["records"] = {"block": int(block), "initial": bool(initial)}
     if gaps is not None:
         plan["records"]["gaps"] = _range_text(gaps)
+    if series is not None:
+        if int(series) != series or series < 1:
+            raise ValueError(f"simulate: series is {series!r}, but must be a whole number of transitions, 1 or more")
+        if block != 1 or initial or gaps is not None or resume:
+            raise TypeError("simulate: block, initial, gaps or resume is given beside series, which makes no use of them")
+        plan["series"] = {"transitions": int(series), "from_initial": bool(from_initial)}
+    elif from_initial:
+        raise TypeError("simulate: from_initial is given, but only series=… uses it")
     if resume and path is None:
         raise ValueError("simulate: resume is given without path, but must come with the file to go on with")
     if isinstance(simulator, Task):
         if prior is not None or order != 1 or initial_state is not None:
             raise TypeError("simulate: prior, order or initial_state is given, but a task has its own")
         second = None if around is None else simulator.prior.around(around, widen)._core
-        if proposal is None and preset is not None and not initial:
+        if proposal is None and preset is not None and not (initial or from_initial):
             proposal = "fixed"  # the paper's
         chosen = None if proposal is None else as_proposal(proposal, "simulate")
         if chosen is not None and chosen.draw is not None:
@@ -435,11 +450,11 @@ def simulate(
         tables = _in_order(chosen, simulator.covariate_names) if chosen else []
         if covariates is not None:
             tables, _ = as_tables(covariates, "simulate", simulator.covariate_names or None)
-        core, record = _core.simulate_task(
+        core, whole, record = _core.simulate_task(
             simulator._core, second, to_json(plan), chosen.series if chosen else [], chosen.times if chosen else [], tables,
             file, resume, threads, show_progress_bars,
         )  # fmt: skip
-        return _finished(core, record, file)
+        return _finished(core, whole, record, file)
 
     step = Step(simulator)
     step.check_order(order)
@@ -447,6 +462,8 @@ def simulate(
     if around is not None:
         prior = prior.around(around, widen)
     if proposal is None and not initial:
+        if from_initial and initial_state is None:
+            raise ValueError("simulate: initial_state is missing, but must say where series start for from_initial=True")
         if initial_state is None:
             raise ValueError(
                 "simulate: proposal is missing, but must say where transitions start, for example"
@@ -477,7 +494,7 @@ def simulate(
     }
     pool, batches, own = _executor_of(executor, workers)
     try:
-        core, record = _core.simulate_python(
+        core, whole, record = _core.simulate_python(
             step.name, prior._core, names, _Caller(step, pool, order), start, draw, to_json(description),
             to_json(declared), to_json(plan), chosen.series, chosen.times, tables, file, resume, batches,
             show_progress_bars,
@@ -485,7 +502,7 @@ def simulate(
     finally:
         if own:
             pool.shutdown()
-    return _finished(core, record, file)
+    return _finished(core, whole, record, file)
 
 
 def _range_text(gaps: float | tuple[float, float]) -> str:
@@ -493,15 +510,24 @@ def _range_text(gaps: float | tuple[float, float]) -> str:
     return "..".join(str(end) for end in (gaps if isinstance(gaps, (tuple, list)) else (gaps,)))
 
 
-def _finished(core: _core.TransitionSet | None, record: str, file: str) -> Transitions:
-    data = Transitions(core) if core is not None else Transitions.load(file)
+def _finished(
+    core: _core.TransitionSet | None, whole: _core.SeriesSet | None, record: str, file: str
+) -> Transitions | SeriesSet:
     about = json.loads(record)
+    data: Transitions | SeriesSet
+    if whole is not None:
+        data = SeriesSet(whole)
+        if file:
+            data.save(file)
+    else:
+        data = Transitions(core) if core is not None else Transitions.load(file)
     if "first_failure" in about:
         warnings.warn(
             f"simulate: the simulator failed in {about['failed_blocks']} calls, first with: {about['first_failure']}", stacklevel=3
         )
     invalid = about.get("invalid", 0)
     if invalid:
-        lost = f"simulate: {invalid} of {len(data) + invalid} transitions were dropped because their result is not finite"
+        what = "transitions" if whole is None else "series"
+        lost = f"simulate: {invalid} of {len(data) + invalid} {what} were dropped because their result is not finite"
         warnings.warn(lost, stacklevel=3)
     return data

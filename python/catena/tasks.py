@@ -24,6 +24,7 @@ from .errors import SamplingFailure
 from .priors import Prior
 
 if TYPE_CHECKING:
+    from .series import SeriesSet
     from .transitions import Transitions
 
 
@@ -98,8 +99,8 @@ class Task:
         times, inputs = np.ascontiguousarray(times), np.ascontiguousarray(inputs)
         return self._core.step(parameters, rows, times, inputs, as_seed(seed, "step"), threads)
 
-    def simulate(self, **keywords: Any) -> Transitions:
-        """Training transitions: catena.simulate(task, …).
+    def simulate(self, **keywords: Any) -> Transitions | SeriesSet:
+        """Training transitions, or whole series with series=10: catena.simulate(task, …).
 
         >>> get("gaussian_rw").simulate(budget=50)
         Transitions(45 of x_1; parameters theta_1)

@@ -213,11 +213,11 @@ def _from_parts(*parts: Any) -> Transitions:
     return Transitions(make_set(*parts))
 
 
-def report_invalid(function: str, invalid: int, rows: int, max_invalid: float) -> None:
+def report_invalid(function: str, invalid: int, rows: int, max_invalid: float, what: str = "transitions") -> None:
     """A warning for dropped rows, an error for too many."""
     if invalid == 0:
         return
-    lost = f"{function}: {invalid} of {rows} transitions are not finite"
+    lost = f"{function}: {invalid} of {rows} {what} are not finite"
     if invalid == rows or invalid > max_invalid * rows:
         raise ValueError(
             f"{lost}, but at most a share of {max_invalid:g} may be (max_invalid): narrow the prior or the proposal, or"

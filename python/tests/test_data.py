@@ -125,7 +125,7 @@ def test_several_parts_are_trained_on_together(two, tmp_path, run_program):
     theta, x, x_next = arrays()
     parts = catena.FNLE(two).append_simulations(theta[:40], x[:40], x_next[:40])
     parts.append_simulations(theta[40:], x[40:], x_next[40:])
-    joined, _ = parts._all_data()
+    joined, _, _ = parts._all_data()
     order = np.lexsort(joined.theta.T)
     wanted = np.lexsort(theta.T)
     for name, whole in (("theta", theta), ("x", x), ("x_next", x_next)):

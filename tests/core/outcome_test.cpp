@@ -19,7 +19,8 @@ TEST(Outcome, EveryValueHasANameOfItsOwnAndEveryFailureAdvice) {
     EXPECT_EQ(advice(outcome, "sample").empty(), outcome == Outcome::ok) << name(outcome);
     EXPECT_EQ(advice(outcome, "sample").find('\n'), std::string_view::npos);
   }
-  EXPECT_EQ(count, static_cast<int>(Outcome::long_for_budget) + 1) << "long_for_budget is the last value of the enum";
+  EXPECT_EQ(count, static_cast<int>(Outcome::longer_than_trained) + 1)
+      << "longer_than_trained is the last value of the enum";
   EXPECT_EQ(outcome_named("time limit"), std::nullopt);
   EXPECT_EQ(name(Outcome::ok), "ok");
   EXPECT_EQ(name(Outcome::not_positive_definite), "not_positive_definite");

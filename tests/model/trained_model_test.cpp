@@ -18,10 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 
 TrainedModel small_model(std::string_view method) {
-  train::TrainingData data(train::transitions_of("gaussian_rw", 500, {{"dim", 2}}), train::Split{});
+  const bool whole_series = train::methods().at("test", method).whole_series;
+  train::TrainingData data =
+      whole_series ? train::TrainingData(train::series_of("gaussian_rw", 5, 500, {{"dim", 2}}), train::Split{})
+                   : train::TrainingData(train::transitions_of("gaussian_rw", 500, {{"dim", 2}}), train::Split{});
   return train::train(method, {.data = data,
                                .loop = {.steps = 20, .batch_size = 100, .evaluations = 2},
-                               .settings = {{"width", 12}},
+                               .settings = {{whole_series ? "summaries" : "width", 12}},
                                .streams = Streams(3),
                                .parallel = Parallel(2),
                                .progress = silent_progress(),

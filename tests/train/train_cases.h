@@ -1,6 +1,7 @@
 /// Small training sets with known answers, for the tests of train/ and of what is built on it.
 #pragma once
 
+#include "catena/simulate/series_simulation.h"
 #include "catena/simulate/transitions.h"
 #include "catena/tasks/task.h"
 #include "catena/train/method.h"
@@ -16,6 +17,18 @@ inline simulate::TransitionSet transitions_of(std::string_view task, std::uint64
   return simulate::simulate(tasks::make_task(task, options), plan, Parallel(2), silent_progress());
 }
 
+/// Whole series of so many transitions.
+inline simulate::SeriesSet series_of(std::string_view task, std::size_t transitions, std::uint64_t budget,
+                                     const nlohmann::json& options = nlohmann::json::object(), std::uint64_t seed = 3,
+                                     int threads = 2) {
+  simulate::SimulationPlan plan;
+  plan.proposal = {{"proposal", "fixed"}};
+  plan.budget = budget;
+  plan.seed = seed;
+  return simulate::simulate_series_set(tasks::make_task(task, options), plan, {.transitions = transitions},
+                                       Parallel(threads), silent_progress());
+}
+
 /// Room for transitions of two states "a" and "b" and one parameter, for tests that fill it themselves.
 inline simulate::TransitionSet two_state_set(std::size_t rows) {
   simulate::TransitionSet set;
@@ -27,9 +40,10 @@ inline simulate::TransitionSet two_state_set(std::size_t rows) {
   return set;
 }
 
-/// A model after few steps, which are therefore large.
-inline model::TrainedModel train_briefly(std::string_view method, const simulate::TransitionSet& set,
-                                         const nlohmann::json& settings, int steps, int batch_size, int threads = 2) {
+/// A model after few steps, which are therefore large; of transitions or of whole series.
+template <class Set>
+model::TrainedModel train_briefly(std::string_view method, const Set& set, const nlohmann::json& settings, int steps,
+                                  int batch_size, int threads = 2) {
   TrainingData data(set, {});
   LoopSettings loop;
   loop.steps = steps;

@@ -8,7 +8,7 @@ namespace catena {
 namespace {
 
 /// Listed once, in the order of the enumeration.
-constexpr std::array<std::string_view, 13> words = {"ok",
+constexpr std::array<std::string_view, 14> words = {"ok",
                                                     "diverged",
                                                     "step_limit",
                                                     "time_limit",
@@ -20,8 +20,9 @@ constexpr std::array<std::string_view, 13> words = {"ok",
                                                     "outside_training",
                                                     "outside_prior",
                                                     "misfit",
-                                                    "long_for_budget"};
-static_assert(words.size() == static_cast<std::size_t>(Outcome::long_for_budget) + 1);
+                                                    "long_for_budget",
+                                                    "longer_than_trained"};
+static_assert(words.size() == static_cast<std::size_t>(Outcome::longer_than_trained) + 1);
 
 }  // namespace
 
@@ -74,6 +75,9 @@ std::string_view advice(Outcome outcome, std::string_view function) {
     case Outcome::long_for_budget:
       return "the series is too long for what was simulated: simulate more, or correct the posterior by simulation "
              "(catena correct, posterior.correct)";
+    case Outcome::longer_than_trained:
+      return "the network has never read so long a series, and what it says of one is a guess: train on series of that "
+             "length (catena simulate --series), or use a method that composes transitions (fnle, fnse)";
   }
   return "";
 }

@@ -20,7 +20,8 @@ enum class Outcome {
   outside_training,
   outside_prior,
   misfit,
-  long_for_budget
+  long_for_budget,
+  longer_than_trained
 };
 
 /// The word that is written to files and printed: "ok", "diverged", ….

@@ -24,6 +24,7 @@
 #include "catena/sample/judgement/judge.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/record_plan.h"
+#include "catena/simulate/series_simulation.h"
 #include "catena/simulate/transitions.h"
 #include "catena/tasks/observe.h"
 #include "catena/train/joined_sets.h"
@@ -358,6 +359,7 @@ class Runner {
     }
     plan.budget = budget / entry.records.size() / static_cast<std::uint64_t>(method.rounds);
     plan.records = simulate::record_plan("experiment", entry.records[k]);
+    if (train::methods().at("experiment", method.method).whole_series) plan.records.block = method.series;
     plan.seed = streams.child("transitions").seed();
     plan.options = task.options;
     return simulate::simulate(task, plan, parallel_, silent_progress());
@@ -365,7 +367,10 @@ class Runner {
 
   model::TrainedModel fit(const simulate::TransitionSet& set, const SweepMethod& method, const Streams& streams) const {
     const train::Method& trained = train::methods().at("experiment", method.method);
-    train::TrainingData data(set, train::split_of("experiment", trained, method.train));
+    const train::Split split = train::split_of("experiment", trained, method.train);
+    // Records of many transitions in a row are whole series.
+    train::TrainingData data =
+        trained.whole_series ? train::TrainingData(simulate::series_of(set), split) : train::TrainingData(set, split);
     const train::Recipe recipe = train::recipe_of("experiment", trained, method.train, data.training_size());
     return train::train(method.method, {.data = data,
                                         .loop = recipe.loop,

@@ -45,7 +45,10 @@ const std::vector<PaperNumber>& paper_numbers() {
 
 std::string papers_method(const std::string& method) {
   // A score as the gradient of a blurred likelihood is not in the paper; what it has of scores is FNSE.
-  return method == "fnbe" ? "fnse" : method;
+  if (method == "fnbe") return "fnse";
+  // What the paper calls NPE′, and NPE of series of 50 as sweeps label it.
+  if (method == "npe_windows") return "npe'";
+  return method == "npe of 50" ? "npe50" : method;
 }
 
 std::optional<double> paper_c2st(const std::string& method, std::uint64_t budget, const std::string& task,

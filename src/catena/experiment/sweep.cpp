@@ -98,6 +98,7 @@ nlohmann::json Sweep::to_json() const {
     json["methods"].push_back(
         {{"label", method.label}, {"method", method.method}, {"train", method.train}, {"sample", method.sample}});
     if (method.rounds > 1) json["methods"].back()["rounds"] = method.rounds;
+    if (train::methods().at("experiment", method.method).whole_series) json["methods"].back()["series"] = method.series;
     if (method.correct) {
       json["methods"].back()["correct"] = method.correct->settings;
       json["methods"].back()["correct"][method.correct->of] = method.correct->amounts;
@@ -129,7 +130,8 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
       sweep.tasks.push_back(std::move(entry));
     }
     for (const auto& method : json.at("methods")) {
-      refuse_others(source, "a method", method, {"method", "label", "train", "sample", "rounds", "correct", "preset"});
+      refuse_others(source, "a method", method,
+                    {"method", "label", "train", "sample", "rounds", "correct", "preset", "series"});
       const auto name = method.at("method").get<std::string>();
       // A preset is one for both, unless train or sample has its own.
       nlohmann::json preset = nlohmann::json::object();
@@ -140,6 +142,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
       sample.update(method.value("sample", nlohmann::json::object()));
       sweep.methods.push_back(
           {method.value("label", name), name, std::move(train), std::move(sample), method.value("rounds", 1)});
+      sweep.methods.back().series = method.value("series", sweep.methods.back().series);
       if (method.contains("correct")) sweep.methods.back().correct = correction_from(method["correct"]);
     }
     sweep.budgets = json.value("budgets", sweep.budgets);
@@ -169,8 +172,13 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     static_cast<void>(train::recipe_of("experiment", entry, method.train, 10000));
     static_cast<void>(sample::sampler_settings("experiment", method.method, method.sample));
     check::that(method.rounds == 1 || method.rounds == 2, "experiment", "rounds", method.rounds, "1 or 2");
+    check::at_least("experiment", "series", method.series, std::size_t{1});
+    check::that(!entry.whole_series || (method.rounds == 1 && !method.correct), "experiment", "method", method.method,
+                "one that learns from single transitions, for rounds and corrections");
     check::that(method.rounds == 1 || !method.correct, "experiment", "rounds", method.rounds, "1 with a correction");
     for (const SweepTask& task : sweep.tasks) {
+      check::that(!entry.whole_series || task.records == SweepTask{}.records, "experiment", "method", method.method,
+                  "one that learns from single transitions, for tasks with records of their own");
       check::that(method.rounds == 1 || task.records == SweepTask{}.records, "experiment", "rounds", method.rounds,
                   "1 for tasks with records of their own");
     }

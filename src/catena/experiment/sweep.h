@@ -48,6 +48,7 @@ struct SweepMethod {
   /// the first half gave (docs/extensions/second-round.md).
   int rounds = 1;
   std::optional<SweepCorrection> correct = std::nullopt;
+  std::size_t series = 10;  // transitions of each series, of methods that learn from whole series
 };
 
 struct Sweep {

@@ -10,6 +10,7 @@
 #include "catena/model/preset.h"
 #include "catena/sample/fnle_posterior.h"
 #include "catena/sample/fnre_posterior.h"
+#include "catena/sample/npe_posterior.h"
 #include "catena/sample/restored_prior.h"
 #include "catena/sample/score_posterior.h"
 #include "catena/sample/stream.h"
@@ -18,8 +19,9 @@ namespace catena::sample {
 
 const Registry<PosteriorSampler>& posterior_samplers() {
   static const Registry<PosteriorSampler> registry = [] {
-    std::vector<PosteriorSampler> samplers{fnle_posterior_sampler(), fnre_posterior_sampler(), fnse_posterior_sampler(),
-                                           fnbe_posterior_sampler()};
+    std::vector<PosteriorSampler> samplers{fnle_posterior_sampler(), fnre_posterior_sampler(),
+                                           fnse_posterior_sampler(), fnbe_posterior_sampler(),
+                                           npe_posterior_sampler(),  npe_windows_posterior_sampler()};
     for (PosteriorSampler& sampler : samplers) sampler.settings.push_back(model::preset_field());
     return Registry<PosteriorSampler>("method", std::move(samplers));
   }();
@@ -99,10 +101,12 @@ std::string PosteriorDraws::refusal() const {
 }
 
 compose::ObservedSeries observed_series(std::string_view function, const PosteriorRequest& request) {
-  const bool joins = posterior_samplers().at(function, request.model.method).joins;
-  check::that(joins || request.companions.empty(), function, "the method of several models", request.model.method,
-              "one that composes them");
-  return compose::observed_series(function, request.model, request.companions, request.series, request.paths);
+  const PosteriorSampler& sampler = posterior_samplers().at(function, request.model.method);
+  check::that(sampler.joins || request.companions.empty(), function, "the method of several models",
+              request.model.method, "one that composes them");
+  simulate::PathSettings paths = request.paths;
+  if (sampler.leaves_out_gaps != nullptr && sampler.leaves_out_gaps(request.model)) paths.cut_gaps = true;
+  return compose::observed_series(function, request.model, request.companions, request.series, paths);
 }
 
 std::string extrapolation_warning(const compose::ObservedSeries& observed) {

@@ -85,6 +85,10 @@ struct PosteriorSampler {
   /// z (of the networks), log_prob and what else is known of the MAP; null: found from `target`.
   MapEstimate (*map)(const PosteriorRequest& request, const compose::ObservedSeries& observed, const Streams& streams,
                      const Parallel& parallel, Progress& progress) = nullptr;
+  /// It was learned from whole series: there are no local estimates, and none of series longer than those.
+  bool whole_series = false;
+  /// Whether transitions to and from missing states are simply left out; null: no.
+  bool (*leaves_out_gaps)(const model::TrainedModel& model) = nullptr;
 };
 
 const Registry<PosteriorSampler>& posterior_samplers();

@@ -112,18 +112,24 @@ MapEstimate nowhere(Outcome outcome) {
 
 MapEstimate map_of_target(const Target& target, const prior::TruePrior& prior, const Streams& streams,
                           Progress& progress) {
-  CATENA_ASSERT(target.has_gradient());
   const CountedTarget counted(target);
   const Start start = temper_start(counted, population, moves, streams.child("start"), progress);
   if (start.outcome != Outcome::ok) return nowhere(start.outcome);
-  const Matrix& points = start.points.back();
+  MapEstimate result = map_from_points(target, start.points.back(), prior);
+  result.info["evaluations"] = counted.counts().evaluations + result.info["evaluations"].get<std::uint64_t>();
+  return result;
+}
+
+MapEstimate map_from_points(const Target& target, ConstMatrixView points, const prior::TruePrior& prior) {
+  CATENA_ASSERT(target.has_gradient());
+  const CountedTarget counted(target);
   const GradientField field =
       in_theta_space([&](ConstMatrixView z, std::span<double> value,
                          MatrixView gradient) { counted.log_density_and_gradient(z, value, gradient); },
                      prior);
-  std::vector<double> values(points.rows());
+  std::vector<double> values(points.rows);
   counted.log_density(points, values);
-  for (std::size_t r = 0; r < points.rows(); ++r) values[r] += log_correction(prior, points.row(r));
+  for (std::size_t r = 0; r < points.rows; ++r) values[r] += log_correction(prior, points.row(r));
   std::vector<double> scale = column_widths(points);
   const Matrix starts = best_apart(points, values, scale, starts_apart, most_starts);
   MapEstimate result =

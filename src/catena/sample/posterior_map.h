@@ -14,6 +14,9 @@ namespace catena::sample {
 MapEstimate map_of_target(const Target& target, const prior::TruePrior& prior, const Streams& streams,
                           Progress& progress);
 
+/// The same from draws of the posterior, or points like them, one a row.
+MapEstimate map_from_points(const Target& target, ConstMatrixView points, const prior::TruePrior& prior);
+
 /// log p(θ) + the target's log likelihood, a row of θ each, as posterior_log_prob() has it. `target` is log N(z; 0, I)
 /// plus a log likelihood over the networks' z.
 std::vector<double> log_prob_of_target(const Target& target, const prior::TruePrior& prior, ConstMatrixView theta);

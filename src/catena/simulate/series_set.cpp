@@ -120,19 +120,24 @@ void write_series_set(const std::filesystem::path& path, const SeriesSet& set) {
                      {"catena_format_version", series_format_version},
                      {"prior", set.prior.to_json().dump()},
                      {"provenance", set.provenance.dump()}};
+  if (set.uses_time) root.attributes["uses_time"] = 1;
   files::write_netcdf(path, root);
 }
 
 SeriesSet read_series_set(const std::filesystem::path& path) {
   const files::Group root = files::read_netcdf(path);
   const SeriesGroup group(path, root);
-  group.require(group.text("catena_kind") == series_kind, "holds something else than series");
+  const std::string kind = group.text("catena_kind");
+  group.require(kind == series_kind,
+                fmt::format("holds {}, not whole series (catena simulate --series makes some)", kind));
   const auto version = root.attributes.find("catena_format_version");
   group.require(version != root.attributes.end() && version->second == series_format_version,
                 fmt::format("is of another format version than {}, which this catena reads", series_format_version));
   SeriesSet set;
   set.prior = prior::Prior::from_json(path.string(), files::parse_json(group.text("prior"), path.string()));
   set.provenance = files::parse_json(group.text("provenance"), path.string());
+  const auto uses_time = root.attributes.find("uses_time");
+  set.uses_time = uses_time != root.attributes.end() && uses_time->second == 1;
   const std::size_t records = group.dimension("series"), rows = group.dimension("observation");
   set.state_names = group.values<std::string>("state", group.dimension("state"));
   set.theta = group.values<double>("theta", records * set.prior.size());

@@ -24,6 +24,7 @@ struct SeriesSet {
   std::vector<double> states;                            // row after row of all series
   std::vector<double> times;                             // of each row
   std::vector<std::size_t> offsets = {0};                // rows before each record, and all rows
+  bool uses_time = false;                                // the simulator's steps depend on time: networks see it
 
   std::size_t size() const { return offsets.size() - 1; }
   std::size_t length(std::size_t record) const { return offsets[record + 1] - offsets[record]; }

@@ -1,9 +1,12 @@
 #include "catena/train/data.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "catena/core/check.h"
 #include "catena/model/whitening.h"
+#include "catena/simulate/series_simulation.h"
 
 namespace catena::train {
 
@@ -60,6 +63,69 @@ TrainingData::TrainingData(const std::filesystem::path& path, const Split& split
   set_up(first, rows, split);
   if (windows() == 1 && first.size() < rows) first = file_->read(0, rows);  // a window, and what is held out beside it
   read_first_window(first);
+}
+
+TrainingData::TrainingData(const simulate::SeriesSet& set, const Split& split) {
+  check::at_least("train", "the number of series", set.size(), std::size_t{20});
+  check::between("train", "held_out", split.held_out, 0.001, 0.5);
+  const simulate::SeriesTransitions rows = simulate::transitions_of("train", set);
+  check_set(rows.set);
+  prior_ = set.prior;
+  state_names_ = set.state_names;
+  provenance_ = set.provenance;
+  features_ = model::Features(rows.set);
+  current_ = Examples(rows.set, features_, 0, rows.set.size());
+  for (std::size_t s = 0; s < set.size(); ++s) {
+    const std::size_t first = rows.offsets[s], length = rows.offsets[s + 1] - first;
+    series_.push_back({first, length});
+    longest_ = std::max(longest_, length);
+    series_z_.insert(series_z_.end(), current_.z_of(first), current_.z_of(first) + current_.parameters);
+  }
+  held_out_series_ = std::clamp<std::size_t>(static_cast<std::size_t>(split.held_out * static_cast<double>(set.size())),
+                                             2, split.most);
+  std::vector<std::size_t> all(series_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  set_series(series_, all, held_out_series_);
+}
+
+void TrainingData::set_series(const std::vector<Examples::Rows>& examples, const std::vector<std::size_t>& series_of,
+                              std::size_t held_out) {
+  const auto d = static_cast<std::ptrdiff_t>(current_.parameters);
+  current_.series = examples;
+  current_.z.clear();
+  for (const std::size_t s : series_of) {
+    const auto z = series_z_.begin() + static_cast<std::ptrdiff_t>(s) * d;
+    current_.z.insert(current_.z.end(), z, z + d);
+  }
+  rows_ = examples.size();
+  held_out_rows_ = held_out;
+  window_rows_ = training_size();
+}
+
+void TrainingData::add_shortened(double share, const Streams& streams) {
+  CATENA_ASSERT(whole_series() && rows_ == series_.size());
+  std::vector<std::vector<std::size_t>> lengths(series_.size());
+  for (std::size_t length = 1; length < longest_; ++length) {
+    std::vector<std::size_t> longer;
+    for (std::size_t s = 0; s < series_.size(); ++s) {
+      if (series_[s].length > length) longer.push_back(s);
+    }
+    const auto copies = static_cast<std::size_t>(std::llround(share * static_cast<double>(longer.size())));
+    const std::vector<std::size_t> order = streams.stream("shorten", length).permutation(longer.size());
+    for (std::size_t k = 0; k < copies; ++k) lengths[longer[order[k]]].push_back(length);
+  }
+  std::vector<Examples::Rows> examples;
+  std::vector<std::size_t> series_of;
+  std::size_t held_out = 0;
+  for (std::size_t s = 0; s < series_.size(); ++s) {
+    lengths[s].push_back(series_[s].length);
+    for (const std::size_t length : lengths[s]) {
+      examples.push_back({series_[s].first, length});
+      series_of.push_back(s);
+    }
+    if (s + held_out_series_ >= series_.size()) held_out += lengths[s].size();
+  }
+  set_series(examples, series_of, held_out);
 }
 
 void TrainingData::read_first_window(const simulate::TransitionSet& first) {
@@ -130,7 +196,7 @@ std::vector<double> TrainingData::next_values(std::size_t i) const {
 }
 
 void TrainingData::see(std::vector<std::size_t> logarithmic, std::vector<double> periods) {
-  CATENA_ASSERT(!whitening_);
+  CATENA_ASSERT(!whitening_ && !whole_series());
   if (features_.logarithmic() == logarithmic && features_.periods() == periods) return;
   const auto read = [&](const simulate::TransitionSet& first) {
     features_ = model::Features(first, std::move(logarithmic), std::move(periods));

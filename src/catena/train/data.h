@@ -1,5 +1,6 @@
 /// Training data as networks want them: z and the features c of every transition, in floats, one example a row. A set
-/// that is larger than memory comes in windows of rows, read from its file when their turn comes.
+/// that is larger than memory comes in windows of rows, read from its file when their turn comes. An example may also
+/// be a whole series: z and the features of all its transitions.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,9 @@
 #include <vector>
 
 #include "catena/core/array.h"
+#include "catena/core/random.h"
 #include "catena/model/features.h"
+#include "catena/simulate/series_set.h"
 #include "catena/simulate/transitions.h"
 
 namespace catena::model {
@@ -25,10 +28,18 @@ struct Examples {
 
   std::size_t size() const { return parameters == 0 ? 0 : z.size() / parameters; }
   const float* z_of(std::size_t i) const { return z.data() + i * parameters; }
-  const float* c_of(std::size_t i) const { return c.data() + i * features; }
+  const float* c_of(std::size_t i) const { return c.data() + (series.empty() ? i : series[i].first) * features; }
+
+  /// How many transitions example i has: their features stand from c_of(i) on, one after the other.
+  std::size_t transitions_of(std::size_t i) const { return series.empty() ? 1 : series[i].length; }
 
   std::size_t parameters = 0, features = 0;
   AlignedVector<float> z, c;
+  /// Of whole series: which rows of c are those of an example. Shortened copies share them. Empty: row i.
+  struct Rows {
+    std::size_t first = 0, length = 0;
+  };
+  std::vector<Rows> series;
 };
 
 /// How transitions are shared between training and the held-out set that decides when to stop.
@@ -50,6 +61,8 @@ class TrainingData {
  public:
   TrainingData(simulate::TransitionSet set, const Split& split);
   TrainingData(const std::filesystem::path& path, const Split& split);
+  /// Whole series, of which a share is held out.
+  TrainingData(const simulate::SeriesSet& set, const Split& split);
 
   const prior::Prior& prior() const { return prior_; }
   const std::vector<std::string>& state_names() const { return state_names_; }
@@ -57,10 +70,18 @@ class TrainingData {
   const nlohmann::json& provenance() const { return provenance_; }
   const model::Features& features() const { return features_; }
 
+  /// Whether examples are whole series, how many there are and how many transitions the longest has.
+  bool whole_series() const { return longest_ > 0; }
+  std::size_t series() const { return series_.size(); }
+  std::size_t longest() const { return longest_; }
+  /// Adds shortened copies of series, from their start on: at every length a share of those that are longer. A copy of
+  /// a series that is held out is held out, too. Once.
+  void add_shortened(double share, const Streams& streams);
+
   std::size_t size() const { return rows_; }
   std::size_t training_size() const { return rows_ - held_out_rows_; }
   std::size_t held_out_size() const { return held_out_rows_; }
-  std::size_t folds() const { return windows() == 1 ? rows_ / held_out_rows_ : 1; }
+  std::size_t folds() const { return windows() == 1 && !whole_series() ? rows_ / held_out_rows_ : 1; }
 
   std::size_t windows() const { return (rows_ - held_out_rows_ + window_rows_ - 1) / window_rows_; }
   /// The examples of one window; they stay until another one is asked for.
@@ -85,6 +106,9 @@ class TrainingData {
 
  private:
   void set_up(const simulate::TransitionSet& first, std::size_t rows, const Split& split);
+  /// One example for each of these, the last `held_out` of which are held out.
+  void set_series(const std::vector<Examples::Rows>& examples, const std::vector<std::size_t>& series_of,
+                  std::size_t held_out);
   void see(std::vector<std::size_t> logarithmic, std::vector<double> periods);
   void read_first_window(const simulate::TransitionSet& first);
   /// Calls visit(set) for all rows, as they are in memory or window by window.
@@ -102,6 +126,10 @@ class TrainingData {
   Examples held_out_;                                   // apart if there are several windows
   mutable Examples current_;                            // all rows if there is one window
   mutable std::size_t current_window_ = 0;
+  std::vector<Examples::Rows> series_;  // as they were given
+  std::size_t held_out_series_ = 0;
+  AlignedVector<float> series_z_;  // one row for each of them
+  std::size_t longest_ = 0;        // 0: examples are single transitions
 };
 
 }  // namespace catena::train

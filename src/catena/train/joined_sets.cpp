@@ -36,6 +36,26 @@ void check_same(const simulate::TransitionSet& first, const simulate::Transition
               "another one", "that of those before: a score depends on it (a likelihood does not)");
 }
 
+std::vector<std::size_t> joined_order(std::size_t rows) {
+  std::vector<std::size_t> order(rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Stream stream = Streams(0).stream("join");
+  for (std::size_t i = rows; i > 1; --i) std::swap(order[i - 1], order[stream.integer(i)]);
+  return order;
+}
+
+/// The records of all sets, and their budgets together.
+template <class Set>
+void add_joined(nlohmann::json& provenance, const std::vector<Set>& sets) {
+  provenance["joined"] = nlohmann::json::array();
+  std::uint64_t budget = 0;
+  for (const Set& set : sets) {
+    provenance["joined"].push_back(set.provenance);
+    budget += set.provenance.value("budget", std::uint64_t{0});
+  }
+  provenance["budget"] = budget;
+}
+
 }  // namespace
 
 bool needs_joining(const std::vector<std::filesystem::path>& paths, bool any_prior) {
@@ -67,19 +87,8 @@ simulate::TransitionSet joined_transitions(std::vector<simulate::TransitionSet> 
   all.state_names = sets.front().state_names;
   all.covariate_names = sets.front().covariate_names;
   all.provenance = sets.front().provenance;
-  if (sets.size() > 1) {
-    all.provenance["joined"] = nlohmann::json::array();
-    std::uint64_t budget = 0;
-    for (const auto& set : sets) {
-      all.provenance["joined"].push_back(set.provenance);
-      budget += set.provenance.value("budget", std::uint64_t{0});
-    }
-    all.provenance["budget"] = budget;
-  }
-  std::vector<std::size_t> order(rows);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  Stream stream = Streams(0).stream("join");
-  for (std::size_t i = rows; i > 1; --i) std::swap(order[i - 1], order[stream.integer(i)]);
+  if (sets.size() > 1) add_joined(all.provenance, sets);
+  const std::vector<std::size_t> order = joined_order(rows);
   for (std::size_t k = 0; k < all.arrays().size(); ++k) {
     Matrix& to = *all.arrays()[k];
     to = Matrix(rows, sets.front().arrays()[k]->cols());
@@ -92,6 +101,47 @@ simulate::TransitionSet joined_transitions(std::vector<simulate::TransitionSet> 
     }
   }
   return all;
+}
+
+simulate::SeriesSet joined_series(const std::vector<simulate::SeriesSet>& sets, const std::vector<std::string>& names) {
+  CATENA_ASSERT(!sets.empty() && names.size() == sets.size());
+  if (sets.size() == 1) return sets.front();
+  const simulate::SeriesSet& first = sets.front();
+  std::vector<std::pair<std::size_t, std::size_t>> all;  // set, and series in it
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    const auto same = [&](bool right, std::string_view what) {
+      check::that(right, "train", fmt::format("{} of {}", what, names[i]), "another", "that of those before");
+    };
+    same(sets[i].state_names == first.state_names, "the states");
+    same(sets[i].uses_time == first.uses_time, "the use of time");
+    same(sets[i].prior.to_json() == first.prior.to_json(), "the prior");
+    for (std::size_t r = 0; r < sets[i].size(); ++r) all.emplace_back(i, r);
+  }
+  simulate::SeriesSet joined;
+  joined.prior = first.prior;
+  joined.state_names = first.state_names;
+  joined.uses_time = first.uses_time;
+  joined.provenance = first.provenance;
+  add_joined(joined.provenance, sets);
+  for (const std::size_t k : joined_order(all.size())) {
+    const auto [set, r] = all[k];
+    joined.add(sets[set].theta_of(r), sets[set].series(r));
+  }
+  return joined;
+}
+
+TrainingData training_data(const Method& method, const std::vector<std::filesystem::path>& paths, const Split& split) {
+  if (method.whole_series) {
+    std::vector<simulate::SeriesSet> sets;
+    std::vector<std::string> names;
+    for (const std::filesystem::path& path : paths) {
+      sets.push_back(simulate::read_series_set(path));
+      names.push_back(path.string());
+    }
+    return TrainingData(joined_series(sets, names), split);
+  }
+  if (needs_joining(paths, method.any_prior)) return {joined_transitions(paths, method.any_prior), split};
+  return {paths.front(), split};
 }
 
 }  // namespace catena::train

@@ -1,11 +1,14 @@
-/// One training set from several files of records: the rounds of a refinement, or more data of the same kind.
+/// One training set from several files of records or of whole series: the rounds of a refinement, or more data of the
+/// same kind.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "catena/simulate/series_set.h"
 #include "catena/simulate/transitions.h"
+#include "catena/train/method.h"
 
 namespace catena::train {
 
@@ -20,5 +23,11 @@ simulate::TransitionSet joined_transitions(std::vector<simulate::TransitionSet> 
 
 /// Whether one file is more than its rows: made around a posterior, for a method that must go back to the prior.
 bool needs_joining(const std::vector<std::filesystem::path>& paths, bool any_prior);
+
+/// All series of these sets, in a random order as above; all must have the same prior and the same states.
+simulate::SeriesSet joined_series(const std::vector<simulate::SeriesSet>& sets, const std::vector<std::string>& names);
+
+/// What a method learns from, of these files: transitions, which may be more than memory holds, or whole series.
+TrainingData training_data(const Method& method, const std::vector<std::filesystem::path>& paths, const Split& split);
 
 }  // namespace catena::train

@@ -1,6 +1,7 @@
 #include "catena/train/method.h"
 
 #include "catena/core/bytes.h"
+#include "catena/core/check.h"
 #include "catena/core/ranks.h"
 #include "catena/model/preset.h"
 #include "catena/train/choose_season.h"
@@ -8,6 +9,7 @@
 #include "catena/train/fnle.h"
 #include "catena/train/fnre.h"
 #include "catena/train/fnse.h"
+#include "catena/train/npe.h"
 #include "catena/train/objectives/whitening.h"
 #include "catena/train/one_bar.h"
 
@@ -15,9 +17,10 @@ namespace catena::train {
 
 const Registry<Method>& methods() {
   static const Registry<Method> registry = [] {
-    std::vector<Method> list{fnle_method(), fnre_method(), fnse_method(), fnbe_method()};
+    std::vector<Method> list{fnle_method(), fnre_method(), fnse_method(),
+                             fnbe_method(), npe_method(),  npe_windows_method()};
     for (Method& method : list) {
-      method.settings.push_back(period_field());
+      if (!method.whole_series) method.settings.push_back(period_field());
       method.settings.push_back(model::preset_field());
     }
     return Registry<Method>("method", std::move(list));
@@ -38,15 +41,20 @@ std::filesystem::path checkpoint_path(const MethodContext& context, const std::s
 
 model::TrainedModel train(std::string_view name, const MethodContext& context) {
   const Method& method = methods().at("train", name);
+  check::that(method.whole_series == context.data.whole_series(), "train", "the kind of training data",
+              context.data.whole_series() ? "whole series" : "single transitions",
+              method.whole_series
+                  ? fmt::format("whole series for {} (catena simulate --series, catena.simulate(…, series=10))", name)
+                  : fmt::format("single transitions for {}", name));
   OneBar bar(context.progress, fmt::format("training {}", name));
   MethodContext own{context.data,     context.loop, context.settings,   context.streams,
                     context.parallel, bar,          context.checkpoint, context.preset};
   nlohmann::json period;
-  if (const auto named = own.settings.find("period"); named != own.settings.end()) {
+  if (const auto named = own.settings.find("period"); named != own.settings.end() && !method.whole_series) {
     period = *named;
     own.settings.erase(named);
   }
-  const Season season = choose_season(period, own, name);
+  const Season season = method.whole_series ? Season{} : choose_season(period, own, name);
   model::TrainedModel model = method.train(own);
   bar.expect(0);
   context.progress.finish();

@@ -40,6 +40,8 @@ struct Method {
   bool any_prior = false;
   /// Its setting `decay` stands for the loop's weight_decay in every network.
   bool own_decay = false;
+  /// It learns from whole series (simulate/series_set.h) and not from single transitions.
+  bool whole_series = false;
 };
 
 const Registry<Method>& methods();

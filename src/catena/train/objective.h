@@ -21,6 +21,7 @@ struct BatchPart {
   std::size_t size() const { return order.size(); }
   const float* z(std::size_t i) const { return examples.z_of(order[begin + i]); }
   const float* c(std::size_t i) const { return examples.c_of(order[begin + i]); }
+  std::size_t transitions(std::size_t i) const { return examples.transitions_of(order[begin + i]); }
   std::size_t count() const { return end - begin; }
 };
 

@@ -8,7 +8,7 @@
 namespace catena::model {
 namespace {
 
-FlowTransform::Transformed record_affine(nn::Graph& graph, const DensitySettings&, nn::Value parameters, nn::Value v) {
+FlowTransform::Transformed record_affine(nn::Graph& graph, const FlowSettings&, nn::Value parameters, nn::Value v) {
   const std::size_t n = graph.features(v);
   std::vector<nn::Value> b, l;
   for (std::size_t i = 0; i < n; ++i) {
@@ -20,8 +20,8 @@ FlowTransform::Transformed record_affine(nn::Graph& graph, const DensitySettings
   return {nn::subtract(graph, scaled, nn::concatenate(graph, std::move(b))), logs};
 }
 
-const FlowTransform affine{"maf", [](const DensitySettings&) { return std::size_t{2}; }, record_affine,
-                           [](const DensitySettings&, std::span<const float> parameters, double u) {
+const FlowTransform affine{"maf", [](const FlowSettings&) { return std::size_t{2}; }, record_affine,
+                           [](const FlowSettings&, std::span<const float> parameters, double u) {
                              return (u + parameters[0]) * std::exp(-static_cast<double>(parameters[1]));
                            }};
 

@@ -11,15 +11,13 @@
 namespace catena::model {
 namespace {
 
-constexpr double spline_bound = 4;  // standard deviations; beyond, the tails are Gaussian
+std::size_t bin_count(const FlowSettings& settings) { return static_cast<std::size_t>(settings.bins); }
 
-std::size_t bin_count(const DensitySettings& settings) { return static_cast<std::size_t>(settings.bins); }
-
-std::size_t spline_parameters(const DensitySettings& settings) {
+std::size_t spline_parameters(const FlowSettings& settings) {
   return 2 + nn::spline::parameter_count(bin_count(settings));
 }
 
-FlowTransform::Transformed record_spline(nn::Graph& graph, const DensitySettings& settings, nn::Value parameters,
+FlowTransform::Transformed record_spline(nn::Graph& graph, const FlowSettings& settings, nn::Value parameters,
                                          nn::Value v) {
   const std::size_t n = graph.features(v), each = spline_parameters(settings);
   std::vector<nn::Value> b, l, raw;
@@ -32,19 +30,21 @@ FlowTransform::Transformed record_spline(nn::Graph& graph, const DensitySettings
   const nn::Value w =
       nn::subtract(graph, nn::multiply(graph, graph.apply("exp", {logs}), v), nn::concatenate(graph, std::move(b)));
   const nn::Value bent = graph.apply("rational_quadratic", {nn::concatenate(graph, std::move(raw)), w}, {},
-                                     {{"bins", settings.bins}, {"bound", spline_bound}});
+                                     {{"bins", settings.bins}, {"bound", settings.bound}});
   return {nn::slice(graph, bent, 0, n), nn::add(graph, logs, nn::slice(graph, bent, n, 2 * n))};
 }
 
-double invert_spline(const DensitySettings& settings, std::span<const float> parameters, double u) {
-  const auto knots = nn::spline::knots<double>(bin_count(settings), spline_bound,
+double invert_spline(const FlowSettings& settings, std::span<const float> parameters, double u) {
+  const auto knots = nn::spline::knots<double>(bin_count(settings), settings.bound,
                                                [&](std::size_t i) { return static_cast<double>(parameters[2 + i]); });
-  return (nn::spline::invert(knots, spline_bound, u) + parameters[0]) * std::exp(-static_cast<double>(parameters[1]));
+  return (nn::spline::invert(knots, settings.bound, u) + parameters[0]) * std::exp(-static_cast<double>(parameters[1]));
 }
 
 const FlowTransform affine_spline{"nsf", spline_parameters, record_spline, invert_spline};
 
 }  // namespace
+
+const FlowTransform& spline_transform() { return affine_spline; }
 
 DensityKind nsf_density() { return flow_density<affine_spline>("an autoregressive neural spline flow"); }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/model/posterior/posterior_model.h"
 #include "catena/sample/finite_rows.h"
 #include "catena/sample/judgement/residual_tests.h"
 #include "catena/sample/judgement/residuals.h"
@@ -170,20 +171,30 @@ void judge_length(const PosteriorRequest& request, PosteriorDraws& draws, const 
                    transitions, records, shift)});
 }
 
+void judge_whole_series(const PosteriorRequest& request, const PosteriorDraws& draws, std::vector<DrawFinding>& found) {
+  const std::size_t longest = model::longest_series(request.model);
+  const auto transitions = draws.info["transitions"].get<std::size_t>();
+  if (transitions <= longest) return;
+  found.push_back({Outcome::longer_than_trained,
+                   fmt::format("{} transitions were observed, and the longest series of the training set has {}",
+                               transitions, longest)});
+}
+
 }  // namespace
 
 void judge_draws(const PosteriorRequest& request, PosteriorDraws& draws, const Streams& streams,
                  const Parallel& parallel, const Judgement& how, Progress& progress) {
   std::vector<DrawFinding> found;
+  const bool whole_series = posterior_samplers().at("sample", request.model.method).whole_series;
   const std::vector<std::size_t> rows = finite_rows(draws.z);
   if (how.corrected == 0) judge_range(draws, found);
   if (!rows.empty()) {
     judge_place(request.model.true_prior().prior(), draws, rows, found);
-    if (draws.observed.transitions() > 0) {
+    if (draws.observed.transitions() > 0 && !whole_series) {
       judge_fit(request, draws, rows, how, streams, parallel, progress, found);
     }
   }
-  judge_length(request, draws, how, found);
+  whole_series ? judge_whole_series(request, draws, found) : judge_length(request, draws, how, found);
   draws.add_findings(std::move(found));
 }
 

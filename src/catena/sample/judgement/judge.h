@@ -17,6 +17,10 @@
 ///
 /// Of corrected draws what was learned has no say: misfit is by the simulator alone, N is what the correction
 /// simulated.
+///
+/// A model of whole series has no transitions to test and adds none up. In place of the last two:
+///
+/// - longer_than_trained: the series is longer than the longest that the network has read.
 #pragma once
 
 #include <vector>
