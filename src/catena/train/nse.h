@@ -10,9 +10,6 @@
 namespace catena::train {
 
 struct NseSettings : model::SeriesScoreSettings {
-  /// Even in log σ/m: the posterior of a series is narrow, and the sampler goes on to where noise is a twentieth of it.
-  NseSettings() { loss.levels = "log"; }
-
   ScoreLossSettings loss;
   double shortened = 0.1;
   double decay = 0;
