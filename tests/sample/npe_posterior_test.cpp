@@ -1,5 +1,6 @@
 #include "catena/sample/npe_posterior.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,6 +36,11 @@ Walk walk(std::size_t transitions, std::uint64_t seed) {
 const model::TrainedModel& trained(const std::string& method) {
   static std::map<std::string, model::TrainedModel> models;
   if (!models.contains(method)) {
+    if (method == "nse") {
+      models.emplace(method, train::train_briefly(method, train::series_of("gaussian_rw", 5, 20000),
+                                                  {{"summaries", 16}, {"width", 24}, {"decay", 0.1}}, 2000, 500));
+      return models.at(method);
+    }
     const nlohmann::json settings = {
         {"flow_width", 24}, {"flow_layers", 2}, {"bins", 6}, {"summaries", 16}, {"decay", 0.1}};
     models.emplace(method, train::train_briefly(method, train::series_of("gaussian_rw", 5, 20000), settings, 900, 500));
@@ -59,10 +65,15 @@ class EveryNpe : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Methods, EveryNpe, ::testing::Values("npe", "npe_windows"),
                          [](const auto& each) { return std::string(each.param); });
 
-TEST_P(EveryNpe, IsNearTheExactPosteriorAtAllLengths) {
-  // Twenty series of each length. A network of 4,000 series leaves an error of its own, measured at a fifth of a
-  // posterior standard deviation; draws add 1/√2000 of one. Seeds are fixed and bits are the same everywhere, so that
-  // only a change of the method can fail this.
+class EveryMethodOfSeries : public EveryNpe {};
+INSTANTIATE_TEST_SUITE_P(Methods, EveryMethodOfSeries, ::testing::Values("npe", "npe_windows", "nse"),
+                         [](const auto& each) { return std::string(each.param); });
+
+TEST_P(EveryMethodOfSeries, IsNearTheExactPosteriorAtAllLengths) {
+  // Twenty series of each length. Networks of 4,000 series leave errors of their own: means off by 0.09 to 0.21
+  // posterior standard deviations (root mean square), log widths by up to 0.13, as measured with these seeds, which
+  // are fixed; other vector units change the last bits, and training carries them on. One that overlooked half of the
+  // transitions would have log widths of ½ log 2 = 0.35 too many; draws add 1/√2000.
   for (const std::size_t transitions : {1U, 3U, 5U}) {
     double squares = 0, widths = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -71,8 +82,10 @@ TEST_P(EveryNpe, IsNearTheExactPosteriorAtAllLengths) {
       squares += std::pow((mean - one.mean) / one.deviation, 2) / 20;
       widths += std::log(deviation / one.deviation) / 20;
     }
+    RecordProperty(fmt::format("mean_error_{}", transitions), fmt::format("{:.3f}", std::sqrt(squares)));
+    RecordProperty(fmt::format("log_width_{}", transitions), fmt::format("{:.3f}", widths));
     EXPECT_LT(std::sqrt(squares), 0.35) << transitions;
-    EXPECT_LT(std::abs(widths), 0.15) << transitions;
+    EXPECT_LT(std::abs(widths), 0.25) << transitions;
   }
 }
 
@@ -108,7 +121,7 @@ TEST_P(EveryNpe, HasADensityThatIntegratesToOneAndThatItsDrawsFollow) {
   EXPECT_NEAR(map.log_prob, values[best], 1e-3);
 }
 
-TEST_P(EveryNpe, GivesTheSameDrawsForAnyNumberOfThreads) {
+TEST_P(EveryMethodOfSeries, GivesTheSameDrawsForAnyNumberOfThreads) {
   const Walk one = walk(5, 3);
   const PosteriorRequest request{.model = trained(GetParam()), .series = {one.view()}, .draws = 300};
   const Matrix first = draw_posterior(request, Streams(4), Parallel(1)).theta;
@@ -118,7 +131,7 @@ TEST_P(EveryNpe, GivesTheSameDrawsForAnyNumberOfThreads) {
   }
 }
 
-TEST_P(EveryNpe, SaysThatASeriesIsLongerThanItHasRead) {
+TEST_P(EveryMethodOfSeries, SaysThatASeriesIsLongerThanItHasRead) {
   const Walk longer = walk(9, 5), known = walk(5, 5);
   for (const Walk* one : {&known, &longer}) {
     const PosteriorRequest request{.model = trained(GetParam()), .series = {one->view()}, .draws = 100};

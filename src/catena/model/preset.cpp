@@ -31,14 +31,13 @@ nlohmann::json trained_by_sbi(nlohmann::json network) {
 /// twice as many epochs are as many steps.
 nlohmann::json trained_on_series(nlohmann::json network) {
   nlohmann::json all = trained_by_sbi(std::move(network));
-  all.update({{"shortened", 0.1},
-              {"flow_layers", 5},
-              {"flow_width", 50},
-              {"bins", 10},
-              {"tail_bound", 3.0},
-              {"summaries", 50},
-              {"epochs", 2 * sbi_epochs}});
+  all.update({{"shortened", 0.1}, {"summaries", 50}, {"epochs", 2 * sbi_epochs}});
   return all;
+}
+
+nlohmann::json spline_flow(nlohmann::json network) {
+  network.update({{"flow_layers", 5}, {"flow_width", 50}, {"bins", 10}, {"tail_bound", 3.0}});
+  return trained_on_series(std::move(network));
 }
 
 nlohmann::json slice_chains() { return {{"kernel", "slice"}, {"chains", 100}}; }
@@ -101,10 +100,28 @@ const std::vector<Preset>& presets() {
                        {"period", "none"}}),
        slice_chains()},
       {"paper", "npe", "spline flow of 5 transformations on a recurrent unit of 50, series of 10 and shortened copies",
-       trained_on_series({{"embedding", "gru"}}), nlohmann::json::object()},
+       spline_flow({{"embedding", "gru"}}), nlohmann::json::object()},
       {"paper", "npe_windows", "the same flow on a sum over transitions of 2 × 64 units and 100 features",
-       trained_on_series({{"window_width", 64}, {"window_features", 100}, {"head_width", 100}}),
-       nlohmann::json::object()},
+       spline_flow({{"window_width", 64}, {"window_features", 100}, {"head_width", 100}}), nlohmann::json::object()},
+      {"paper",
+       "nse",
+       "score of 3 layers of 50 on a recurrent unit of 50; patience of 200 epochs; Euler–Maruyama with 500 steps",
+       [] {
+         nlohmann::json all = trained_on_series({{"embedding", "gru"},
+                                                 {"width", 50},
+                                                 {"layers", 3},
+                                                 {"schedule", "variance_preserving"},
+                                                 {"levels", "uniform"},
+                                                 {"weight", "sigma"}});
+         all["patience"] = 10 * sbi_patience;
+         return all;
+       }(),
+       {{"sampler", "euler_maruyama"},
+        {"steps", 500},
+        {"end_width", 1e-9},  // smallest_a alone says where to end
+        {"smallest_a", 0.01},
+        {"denoise", false},
+        {"largest_z", 1e9}}},  // no cut
   };
   return list;
 }

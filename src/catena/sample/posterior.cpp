@@ -11,6 +11,7 @@
 #include "catena/sample/fnle_posterior.h"
 #include "catena/sample/fnre_posterior.h"
 #include "catena/sample/npe_posterior.h"
+#include "catena/sample/nse_posterior.h"
 #include "catena/sample/restored_prior.h"
 #include "catena/sample/score_posterior.h"
 #include "catena/sample/stream.h"
@@ -19,9 +20,9 @@ namespace catena::sample {
 
 const Registry<PosteriorSampler>& posterior_samplers() {
   static const Registry<PosteriorSampler> registry = [] {
-    std::vector<PosteriorSampler> samplers{fnle_posterior_sampler(), fnre_posterior_sampler(),
-                                           fnse_posterior_sampler(), fnbe_posterior_sampler(),
-                                           npe_posterior_sampler(),  npe_windows_posterior_sampler()};
+    std::vector<PosteriorSampler> samplers{
+        fnle_posterior_sampler(), fnre_posterior_sampler(),        fnse_posterior_sampler(), fnbe_posterior_sampler(),
+        npe_posterior_sampler(),  npe_windows_posterior_sampler(), nse_posterior_sampler()};
     for (PosteriorSampler& sampler : samplers) sampler.settings.push_back(model::preset_field());
     return Registry<PosteriorSampler>("method", std::move(samplers));
   }();

@@ -10,6 +10,7 @@
 #include "catena/train/fnre.h"
 #include "catena/train/fnse.h"
 #include "catena/train/npe.h"
+#include "catena/train/nse.h"
 #include "catena/train/objectives/whitening.h"
 #include "catena/train/one_bar.h"
 
@@ -17,8 +18,8 @@ namespace catena::train {
 
 const Registry<Method>& methods() {
   static const Registry<Method> registry = [] {
-    std::vector<Method> list{fnle_method(), fnre_method(), fnse_method(),
-                             fnbe_method(), npe_method(),  npe_windows_method()};
+    std::vector<Method> list{fnle_method(), fnre_method(),        fnse_method(), fnbe_method(),
+                             npe_method(),  npe_windows_method(), nse_method()};
     for (Method& method : list) {
       if (!method.whole_series) method.settings.push_back(period_field());
       method.settings.push_back(model::preset_field());
@@ -90,6 +91,14 @@ model::TrainedModel empty_model(std::string_view method, const MethodContext& co
   model.features = context.data.features();
   model.provenance = context.data.provenance();
   model.notes["records"] = context.data.size();
+  return model;
+}
+
+model::TrainedModel series_model(std::string_view method, const MethodContext& context, double shortened,
+                                 const nlohmann::json& settings) {
+  if (shortened > 0) context.data.add_shortened(shortened, context.streams.child("shortened"));
+  model::TrainedModel model = empty_model(method, context, settings);
+  model.notes["series"] = {{"count", context.data.series()}, {"longest", context.data.longest()}};
   return model;
 }
 

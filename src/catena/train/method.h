@@ -20,6 +20,13 @@ void list_decay(Decay& decay, Visit&& visit) {
         not_negative());
 }
 
+/// The setting `shortened` of the methods that learn from whole series, listed once.
+template <class Share, class Visit>
+void list_shortened(Share& share, Visit&& visit) {
+  visit(share, "shortened", "copies of series that are cut at each shorter length, as a share of the series",
+        between(0.0, 1.0));
+}
+
 struct MethodContext {
   TrainingData& data;
   LoopSettings loop;        // steps may be 0: the method's own choice for so many transitions
@@ -57,6 +64,9 @@ void remove_checkpoints(const MethodContext& context);
 
 /// For the methods' files: the model with everything but its networks.
 model::TrainedModel empty_model(std::string_view method, const MethodContext& context, const nlohmann::json& settings);
+/// The same for methods of whole series, with a share of shortened copies added to the data.
+model::TrainedModel series_model(std::string_view method, const MethodContext& context, double shortened,
+                                 const nlohmann::json& settings);
 /// One network to train: its name in the model, what it minimises, how, and which transitions are held out.
 struct NetworkJob {
   std::string name;

@@ -17,8 +17,7 @@ struct NpeSettings : model::PosteriorModelSettings {
   template <class Self, class Visit>
   static void list(Self& c, Visit&& visit, std::vector<std::string> choices) {
     model::PosteriorModelSettings::list(c, visit, std::move(choices));
-    visit(c.shortened, "shortened", "copies of series that are cut at each shorter length, as a share of the series",
-          between(0.0, 1.0));
+    list_shortened(c.shortened, visit);
     list_decay(c.decay, visit);
     list_effort(c.effort, visit);
   }

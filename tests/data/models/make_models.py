@@ -12,7 +12,7 @@ holds what is the method fnbe now.
     catena observe lotka_volterra --transitions 5 --seed 2 -o s.csv
     catena sample fnse_separable.safetensors --observation s.csv -n 200 --seed 5 -o p.nc
 
-So were 0.1.0/npe and 0.1.0/npe_windows, methods that came after 0.1.0, by naming them: make_models.py npe npe_windows
+So were 0.1.0/npe, npe_windows and nse, methods that came after 0.1.0, by naming them: make_models.py npe npe_windows nse
 
 Models are small on purpose: what is tested is that files stay
 readable, not that posteriors are good.
@@ -27,7 +27,8 @@ import numpy as np
 
 QUIET = {"show_progress_bars": False}
 SMALL = {"width": 12}
-SMALL_SERIES = {"summaries": 8, "flow_width": 12, "flow_layers": 2, "bins": 4, "decay": 0.1}  # of methods like npe
+FLOW = {"summaries": 8, "flow_width": 12, "flow_layers": 2, "bins": 4, "decay": 0.1}
+SMALL_SERIES = {"npe": FLOW, "npe_windows": FLOW, "nse": {"summaries": 8, "width": 12, "decay": 0.1}}
 
 
 def main(chosen: list[str]) -> None:
@@ -42,7 +43,7 @@ def main(chosen: list[str]) -> None:
         if chosen and method not in chosen:
             continue
         whole = issubclass(estimator, catena.estimators.SeriesEstimator)
-        fresh = estimator(**(SMALL_SERIES if whole else SMALL)).append_simulations(series if whole else data)
+        fresh = estimator(**(SMALL_SERIES[method] if whole else SMALL)).append_simulations(series if whole else data)
         trained = fresh.train(steps=60, seed=4, **QUIET)
         trained.save(folder / f"{method}.safetensors")
         posterior = trained.build_posterior()
@@ -54,7 +55,7 @@ def main(chosen: list[str]) -> None:
             "mean": draws.mean(axis=0).tolist(),
             "deviation": draws.std(axis=0).tolist(),
         }
-        if whole or method in ("fnle", "fnre"):
+        if method in ("fnle", "fnre", "npe", "npe_windows"):
             record["theta"] = thetas.tolist()
             record["log_prob"] = posterior.log_prob(thetas, x=observation).tolist()
         (folder / f"{method}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

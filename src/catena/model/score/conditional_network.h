@@ -35,4 +35,8 @@ struct ConditionalNetwork {
 ConditionalNetwork record_conditional_network(nn::Graph& graph, const ConditionalNetworkConfig& config,
                                               std::size_t variables, std::size_t conditions, nn::Lanes level_lanes);
 
+/// The same on values that are recorded already; those that lanes share are repeated where they meet the others.
+nn::Value record_conditional_output(nn::Graph& graph, const ConditionalNetworkConfig& config, nn::Value variable,
+                                    nn::Value condition, nn::Value level);
+
 }  // namespace catena::model

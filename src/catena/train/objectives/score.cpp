@@ -8,7 +8,12 @@
 namespace catena::train {
 ScoreObjective::ScoreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule,
                                const ScoreLossSettings& loss, std::size_t parameters, std::size_t features)
-    : score_(model::record_score(network, parameters, features, nn::Lanes::each())),
+    : ScoreObjective(model::record_score(network, parameters, features, nn::Lanes::each()), schedule, loss,
+                     parameters) {}
+
+ScoreObjective::ScoreObjective(model::ScoreGraph score, const std::string& schedule, const ScoreLossSettings& loss,
+                               std::size_t parameters)
+    : score_(std::move(score)),
       pairing_(loss.pairing == "none"         ? Pairing::none
                : loss.pairing == "antithetic" ? Pairing::antithetic
                                               : Pairing::control_variate),
@@ -23,10 +28,15 @@ ScoreObjective::ScoreObjective(const model::ScoreNetworkSettings& network, const
   loss_ = nn::add(graph, graph.apply("lane_dot", {weighted, weighted}), graph.apply("lane_dot", {e, linear_}));
 }
 
+void ScoreObjective::fill_condition(nn::Workspace& workspace, const BatchPart& part) const {
+  const std::size_t copies = lanes_per_example(), count = part.count();
+  gather(workspace.value(score_.condition, count * copies), count, copies, [&](std::size_t i) { return part.c(i); });
+}
+
 void ScoreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const {
   const std::size_t copies = lanes_per_example(), count = part.count(), lanes = count * copies;
   const std::size_t d = part.examples.parameters;
-  gather(workspace.value(score_.condition, lanes), count, copies, [&](std::size_t i) { return part.c(i); });
+  fill_condition(workspace, part);
   const Block variable = workspace.value(score_.variable, lanes), level = workspace.value(score_.level, lanes),
               origin = workspace.value(origin_, lanes), weight = workspace.value(weight_, lanes),
               linear = workspace.value(linear_, lanes);

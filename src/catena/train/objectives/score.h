@@ -22,14 +22,19 @@ struct ScoreLossSettings {
   std::string weight = "sigma";
   std::string pairing = "none";
 
+  /// Without pairs of lanes.
   template <class Self, class Visit>
-  static void fields(Self& c, Visit&& visit) {
+  static void list_levels(Self& c, Visit&& visit) {
     visit(c.levels, "levels", "how training draws a: uniform on [a_min, 1] (paper), or ln(sigma/m) uniform",
           one_of({"uniform", "log"}));
     visit(c.smallest_eta, "smallest_eta", "smallest sigma/m that training draws", when("levels", {"log"}, positive()));
     visit(c.weight, "weight",
           "lambda(a): sigma = max(sigma^2, 0.01) (paper), precondition = v(a), which weighs errors of y evenly",
           one_of({"sigma", "precondition"}));
+  }
+  template <class Self, class Visit>
+  static void fields(Self& c, Visit&& visit) {
+    list_levels(c, visit);
     visit(c.pairing, "pairing",
           "two lanes per transition against noise: antithetic (both signs of epsilon) or control_variate (paper)",
           one_of({"none", "antithetic", "control_variate"}));
@@ -42,15 +47,22 @@ struct ScoreLossSettings {
 ///
 /// At small a the second term is nearly all noise. Two lanes per transition take most of it away: `antithetic` has ε in
 /// one and −ε in the other, `control_variate` has w = 0, −g and θ_a = mθ in the other, which has mean zero.
-class ScoreObjective final : public Objective {
+class ScoreObjective : public Objective {
  public:
   ScoreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule, const ScoreLossSettings& loss,
                  std::size_t parameters, std::size_t features);
+  /// Of a network that is recorded already.
+  ScoreObjective(model::ScoreGraph score, const std::string& schedule, const ScoreLossSettings& loss,
+                 std::size_t parameters);
 
   const nn::Graph& graph() const override { return score_.graph; }
   nn::Value loss() const override { return loss_; }
   std::size_t lanes_per_example() const override { return pairing_ == Pairing::none ? 1 : 2; }
-  void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const override;
+  void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const final;
+
+ protected:
+  /// What the network is given of the part's examples beside z: their features.
+  virtual void fill_condition(nn::Workspace& workspace, const BatchPart& part) const;
 
  private:
   enum class Pairing { none, antithetic, control_variate };
