@@ -183,7 +183,7 @@ void judge_draws(const PosteriorRequest& request, PosteriorDraws& draws, const S
       judge_fit(request, draws, rows, how, streams, parallel, progress, found);
     }
   }
-  judge_length(request, draws, how, found);
+  if (!how.certified) judge_length(request, draws, how, found);
   draws.add_findings(std::move(found));
 }
 
