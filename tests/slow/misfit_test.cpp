@@ -12,7 +12,7 @@
 // (2/π · atan ½); lost modes of the same height do not count. Where the likelihood is an estimate (lotka_volterra, sir)
 // each parameter is looked at: no mean off by more than 1.4 standard deviations, no width by more than a factor of two.
 //
-// More than 12 of 504 at the rate of 0.01 happen once in 600 seeds; the seeds are fixed. Counts of all findings are
+// More than 12 of 504 at the rate of 0.01 happen once in 490 seeds; the seeds are fixed. Counts of all findings are
 // printed for each task.
 
 #include <fmt/format.h>

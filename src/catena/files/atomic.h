@@ -21,7 +21,8 @@ struct ReadLimits {
 
 class AtomicFile {
  public:
-  /// Makes an empty temporary file beside `target`: ".NAME.HOST.PID.COUNTER.tmp", with the permissions of an old `target`.
+  /// Makes an empty temporary file beside `target`: ".NAME.HOST.PID.COUNTER.tmp", with the permissions of an old
+  /// `target`.
   explicit AtomicFile(const std::filesystem::path& target);
   /// Without commit() the temporary is removed.
   ~AtomicFile();

@@ -430,7 +430,8 @@ Draws corrected_draws(const CorrectionRequest& request, const Correction& found,
 Check check_posterior(const CorrectionRequest& whole, const Streams& streams, const Parallel& parallel,
                       Progress& progress) {
   const Stopwatch watch;
-  const SplitRequest split(whole, 5);
+  SplitRequest split(whole, 5);
+  split.judgement.certified = true;
   const CorrectionRequest& request = split.request;
   Corrector corrector("check", request, streams, parallel, progress);
   Check result;

@@ -194,7 +194,11 @@ void judge_draws(const PosteriorRequest& request, PosteriorDraws& draws, const S
       judge_fit(request, draws, rows, how, streams, parallel, progress, found);
     }
   }
-  whole_series ? judge_whole_series(request, draws, found) : judge_length(request, draws, how, found);
+  if (whole_series) {
+    judge_whole_series(request, draws, found);
+  } else if (!how.certified) {
+    judge_length(request, draws, how, found);
+  }
   draws.add_findings(std::move(found));
 }
 

@@ -34,7 +34,8 @@ inline constexpr double misfit_false_alarms = 0.01;
 
 struct Judgement {
   JudgeSimulator simulator = {};
-  double corrected = 0;  // by so many simulated transitions; 0: these are learned draws
+  double corrected = 0;    // by so many simulated transitions; 0: these are learned draws
+  bool certified = false;  // a certificate has measured the shift: the one to be expected is of no matter
 };
 
 /// Adds to the draws of a request what is wrong with them, and what was measured to `draws.info`. Of several ranks that
