@@ -14,11 +14,12 @@
 from . import priors, proposals, tasks
 from ._core import version as _version
 from .correction import Certificate, CorrectedPosterior
+from .draws import Draws
 from .errors import FileError, SamplingFailure
 from .estimators import FNBE, FNLE, FNRE, FNSE, METHODS, NPE, Estimator, load
 from .evaluation import Calibration, calibrate, evaluate, metrics
 from .figures import Figures
-from .posteriors import Draws, Posterior
+from .posteriors import Posterior
 from .prediction import Predictive
 from .series import SeriesSet
 from .simulation import simulate, vectorize

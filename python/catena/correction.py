@@ -18,7 +18,8 @@ from . import _core, _html, tasks
 from ._arrays import ArrayLike, as_seed, draw_count, to_json
 from ._settings import Settings
 from .figures import Figures
-from .posteriors import Draws, Panel, Posterior, figures_of, theta_rows
+from .draws import Draws, Panel, figures_of
+from .posteriors import Posterior, theta_rows
 from .prediction import Predictive, predict_posterior
 from .priors import Prior
 from .simulation import Step, _Caller, _executor_of, initial_depends_on_theta, initial_states

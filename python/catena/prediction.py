@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import arviz
     import pandas
 
-    from .posteriors import Draws, Posterior, Series
+    from .draws import Draws, Series
+    from .posteriors import Posterior
     from .priors import Prior
     from .tasks import Task
 
@@ -219,7 +220,7 @@ def predict_prior(
 ) -> Predictive:
     """θ from the prior; series like x, from its first states, or of so many transitions from the initial state."""
     from . import correction
-    from .posteriors import Series
+    from .draws import Series
     from .simulation import _executor_of, initial_depends_on_theta, initial_states
     from .tasks import Observation, Task
 

@@ -239,7 +239,7 @@ def test_draws_files_and_arviz_keep_them(posterior, observed, frame, tmp_path):
     pytest.importorskip("arviz")
     posterior.sample((40,), x=frame, **QUIET)
     posterior.draws.save(tmp_path / "posterior.nc")
-    read = catena.posteriors.Draws.load(tmp_path / "posterior.nc")
+    read = catena.Draws.load(tmp_path / "posterior.nc")
     assert read.covariate_names == ["warmth"]
     np.testing.assert_array_equal(read.series[0].covariates, observed.covariates)
     constant = posterior.to_arviz().constant_data["covariates"]

@@ -79,7 +79,7 @@ def test_from_a_dated_table_to_a_report_in_python(estimator, survey, tmp_path):
     assert np.isfinite(loo.elpd_loo) and loo.n_data_points == DAYS - 7 - 1 - 5
 
     posterior.draws.save(tmp_path / "posterior.nc")
-    again = catena.posteriors.Draws.load(tmp_path / "posterior.nc")
+    again = catena.Draws.load(tmp_path / "posterior.nc")
     np.testing.assert_array_equal(again.series[0].covariates, table[["temperature", "effort"]])
     page = tmp_path / "report.html"
     posterior.plot(truth=[TRUTH]).save(page)
@@ -96,7 +96,7 @@ def test_the_command_line_goes_the_same_way(estimator, survey, run_program, tmp_
     )  # fmt: skip
     mine = estimator.build_posterior(cut_gaps=True)
     theta = mine.sample((500,), x=pd.read_csv(survey, parse_dates=["date"]), seed=1, **QUIET)
-    draws = catena.posteriors.Draws.load(tmp_path / "posterior.nc")
+    draws = catena.Draws.load(tmp_path / "posterior.nc")
     np.testing.assert_array_equal(draws.theta, theta)
     assert draws.covariate_names == ["temperature", "effort"]
     run_program(
