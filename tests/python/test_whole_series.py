@@ -123,3 +123,13 @@ def test_a_sweep_has_rows_of_methods_of_both_kinds(run, tmp_path, monkeypatch):
         sweep.write_text(json.dumps({"tasks": [{"name": "gaussian_rw"}], "methods": [{"method": "npe", **bad}]}))
         result = run("experiment", "benchmark", "--sweep", sweep, "-o", tmp_path / "none", check=False)
         assert result.returncode == 2 and "one that learns from single transitions, for rounds and corrections" in result.stderr
+
+
+@pytest.mark.parametrize("verb", [["check"], ["correct", "-o", "c.nc"]])
+def test_what_rests_on_transitions_refuses_at_once(verb, catena, series, run, tmp_path):
+    model, observed = tmp_path / "m.safetensors", tmp_path / "o.csv"
+    run("train", series, "--method", "npe", *SMALL[:-4], "--steps", "5", "-o", model)
+    run("observe", "gaussian_rw", "--transitions", 6, "--seed", 3, "-o", observed)
+    result = catena(*verb, model, "--observation", observed, "--task", "gaussian_rw", "-q", cwd=tmp_path)
+    said = f"{verb[0]}: the method of the model is npe, but must be one of single transitions, whose scores are what is simulated\n"
+    assert (result.returncode, result.stderr) == (2, said)
