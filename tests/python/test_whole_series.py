@@ -131,5 +131,5 @@ def test_what_rests_on_transitions_refuses_at_once(verb, catena, series, run, tm
     run("train", series, "--method", "npe", *SMALL[:-4], "--steps", "5", "-o", model)
     run("observe", "gaussian_rw", "--transitions", 6, "--seed", 3, "-o", observed)
     result = catena(*verb, model, "--observation", observed, "--task", "gaussian_rw", "-q", cwd=tmp_path)
-    said = f"{verb[0]}: the method of the model is npe, but must be one of single transitions, whose scores are what is simulated\n"
+    said = f'{verb[0]}: method with local scores is "npe", but must be one of fnle, fnre, fnse, fnbe\n'
     assert (result.returncode, result.stderr) == (2, said)

@@ -66,6 +66,7 @@ class Corrector {
         parallel_(parallel),
         progress_(progress) {
     check_config(function, request.settings);
+    compose::record_scores(function, model_);  // refuses a method that has none before anything is simulated
     check_simulator(function, request.simulator, model_, request.posterior.companions);
     observed_ = observed_series(function, request_.posterior);
     parts_ = parts_with_records(request_.posterior, observed_);
