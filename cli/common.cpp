@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/ranks.h"
 #include "ranks.h"
 #include "verb.h"
 

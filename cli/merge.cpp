@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "catena/core/check.h"
-#include "catena/core/shard.h"
+#include "catena/core/ranks/shard.h"
 #include "catena/experiment/merge.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
 #include "common.h"
 #include "verb.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/ranks.h"
 
 namespace catena::cli {
 

@@ -1,7 +1,7 @@
-// Messages between ranks by MPI (src/catena/core/transport.h). A library of its own, libcatena_mpi.so, which the
+// Messages between ranks by MPI (src/catena/core/ranks/transport.h). A library of its own, libcatena_mpi.so, which the
 // program loads when mpirun or srun has started it (cli/ranks.cpp): nothing else of catena knows of MPI.
 
-#include "catena/core/transport.h"
+#include "catena/core/ranks/transport.h"
 
 #include <mpi.h>
 
@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/ranks.h"
 
 namespace catena {
 namespace {

@@ -2,11 +2,11 @@
 // and of 100, 1,000 and 10,000 of double_well, which goes on for ever (a species of lotka_volterra dies out before): by
 // the density whose cost grows with them, and by the separable one.
 
-#include "catena/train/fnle.h"
+#include "catena/train/methods/fnle.h"
 #include "bench/posterior.h"
 #include "catena/nn/batch_gradient.h"
 #include "catena/nn/optimizer.h"
-#include "catena/train/choose_inputs.h"
+#include "catena/train/choose/inputs.h"
 #include "catena/train/objectives/density.h"
 
 namespace catena::cli {

@@ -13,8 +13,8 @@
 
 #include "bench/bench.h"
 #include "bench/posterior.h"
-#include "catena/core/bytes.h"
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/bytes.h"
+#include "catena/core/ranks/ranks.h"
 #include "catena/core/stopwatch.h"
 #include "catena/experiment/benchmark.h"
 #include "catena/sample/correct/correct.h"

@@ -13,7 +13,7 @@
 #include "catena/nn/batch_gradient.h"
 #include "catena/nn/layers.h"
 #include "catena/nn/optimizer.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
 #include "catena/tasks/task.h"
 
 using namespace catena;

@@ -1,7 +1,7 @@
 // A simulator of one's own in C++: its transitions in a file, for catena train. docs/guide/simulator-cpp.md shows it.
 
 #include <catena/simulate/model.h>
-#include <catena/simulate/transitions.h>
+#include <catena/simulate/transitions/transitions.h>
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 
 #include "binding.h"
 #include "catena/core/check.h"
-#include "catena/simulate/series_set.h"
+#include "catena/simulate/whole_series/series_set.h"
 
 namespace catena::python {
 namespace {

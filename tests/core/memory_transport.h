@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "catena/core/transport.h"
+#include "catena/core/ranks/transport.h"
 
 namespace catena {
 

@@ -1,4 +1,4 @@
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/ranks.h"
 
 #include <gtest/gtest.h>
 
@@ -6,11 +6,11 @@
 #include <functional>
 #include <thread>
 
-#include "catena/core/bytes.h"
 #include "catena/core/errors.h"
 #include "catena/core/parallel.h"
 #include "catena/core/progress.h"
-#include "catena/core/shard.h"
+#include "catena/core/ranks/bytes.h"
+#include "catena/core/ranks/shard.h"
 #include "core/memory_transport.h"
 
 namespace catena::core::ranks_test {

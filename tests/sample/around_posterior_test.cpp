@@ -1,5 +1,5 @@
 // Priors of a second round: what they are fitted to.
-#include "catena/sample/around_posterior.h"
+#include "catena/sample/posteriors/around.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 #include "catena/sample/correct/law.h"
 #include "catena/sample/correct/regression.h"
 #include "catena/sample/correct/variance.h"
-#include "catena/simulate/given_records.h"
+#include "catena/simulate/records/given_records.h"
 #include "train/exact_density.h"
 
 namespace catena::sample::correct_test {

@@ -1,5 +1,5 @@
 // Draws from a log density of the whole series.
-#include "catena/sample/density_posterior.h"
+#include "catena/sample/posteriors/density.h"
 
 #include <gtest/gtest.h>
 

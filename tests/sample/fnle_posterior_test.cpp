@@ -1,5 +1,5 @@
 // FNLE with the exact density in place of a trained network gives the conjugate posterior of gaussian_rw.
-#include "catena/sample/fnle_posterior.h"
+#include "catena/sample/posteriors/fnle.h"
 
 #include <gtest/gtest.h>
 

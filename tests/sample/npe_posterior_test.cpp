@@ -1,4 +1,4 @@
-#include "catena/sample/npe_posterior.h"
+#include "catena/sample/posteriors/npe.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 
 #include "catena/core/errors.h"
 #include "catena/simulate/paths.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
 
 namespace catena::simulate::covariates_test {
 

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "catena/core/errors.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
 
 namespace catena::simulate::plugin_test {
 

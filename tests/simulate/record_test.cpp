@@ -1,13 +1,13 @@
 // Records of every shape from a simulator whose results can be recomputed: x^(t+1) = a x^t + b x^(t−1) + θ + t/100, no
 // noise.
-#include "catena/simulate/record.h"
+#include "catena/simulate/records/record.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "catena/core/progress.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
 
 namespace catena::simulate::record_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "catena/simulate/series_set.h"
+#include "catena/simulate/whole_series/series_set.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "catena/simulate/series_simulation.h"
+#include "catena/simulate/whole_series/series_simulation.h"
 
 #include <gtest/gtest.h>
 

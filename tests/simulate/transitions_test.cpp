@@ -1,4 +1,4 @@
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

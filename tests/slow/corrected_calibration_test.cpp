@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "catena/evaluate/calibrate.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
 #include "catena/train/method.h"
 
 namespace catena::evaluate::corrected_calibration_test {

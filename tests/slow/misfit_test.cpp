@@ -26,7 +26,7 @@
 #include "catena/evaluate/reference/reference.h"
 #include "catena/sample/finite_rows.h"
 #include "catena/sample/judgement/judge.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
 #include "catena/tasks/likelihood.h"
 #include "catena/train/method.h"
 

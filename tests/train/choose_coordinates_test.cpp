@@ -1,13 +1,13 @@
 // Which states are learned by increments of their logarithms, and that densities in these coordinates are densities of
 // x^(t+1). The walks are those of positive_walks.h.
-#include "catena/train/choose_coordinates.h"
+#include "catena/train/choose/coordinates.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "catena/compose/density/series_likelihood.h"
-#include "catena/train/fnle.h"
+#include "catena/train/methods/fnle.h"
 #include "train/positive_walks.h"
 
 namespace catena::train::choose_coordinates_test {

@@ -1,4 +1,4 @@
-#include "catena/train/choose_inputs.h"
+#include "catena/train/choose/inputs.h"
 
 #include <gtest/gtest.h>
 

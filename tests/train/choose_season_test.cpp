@@ -1,5 +1,5 @@
 // Seasons: which period the data speak of, and that networks see it.
-#include "catena/train/choose_season.h"
+#include "catena/train/choose/season.h"
 
 #include <gtest/gtest.h>
 

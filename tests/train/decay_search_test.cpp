@@ -1,5 +1,5 @@
-#include "catena/train/decay_search.h"
-#include "catena/train/choose_inputs.h"
+#include "catena/train/choose/decay_search.h"
+#include "catena/train/choose/inputs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "catena/train/fnle.h"
+#include "catena/train/methods/fnle.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "catena/train/fnre.h"
+#include "catena/train/methods/fnre.h"
 
 #include <gtest/gtest.h>
 

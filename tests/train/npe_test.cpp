@@ -1,4 +1,4 @@
-#include "catena/train/npe.h"
+#include "catena/train/methods/npe.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 /// Small training sets with known answers, for the tests of train/ and of what is built on it.
 #pragma once
 
-#include "catena/simulate/series_simulation.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
+#include "catena/simulate/whole_series/series_simulation.h"
 #include "catena/tasks/task.h"
 #include "catena/train/method.h"
 

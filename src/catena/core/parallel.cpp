@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "catena/core/check.h"
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/ranks.h"
 
 namespace catena {
 

@@ -8,10 +8,10 @@
 #include <map>
 #include <utility>
 
-#include "catena/core/bytes.h"
 #include "catena/core/check.h"
 #include "catena/core/errors.h"
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/bytes.h"
+#include "catena/core/ranks/ranks.h"
 #include "catena/sample/judgement/judge.h"
 #include "catena/sample/posterior.h"
 #include "catena/tasks/observe.h"

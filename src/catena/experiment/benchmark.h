@@ -8,7 +8,7 @@
 
 #include "catena/core/parallel.h"
 #include "catena/core/progress.h"
-#include "catena/core/shard.h"
+#include "catena/core/ranks/shard.h"
 #include "catena/experiment/rows.h"
 #include "catena/experiment/sweep.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "catena/core/check.h"
-#include "catena/core/shard.h"
+#include "catena/core/ranks/shard.h"
 #include "catena/experiment/benchmark.h"
 #include "catena/experiment/rows.h"
 #include "catena/files/atomic.h"

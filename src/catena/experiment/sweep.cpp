@@ -9,7 +9,7 @@
 #include "catena/evaluate/metric.h"
 #include "catena/sample/correct/correct.h"
 #include "catena/sample/posterior.h"
-#include "catena/simulate/record_plan.h"
+#include "catena/simulate/records/record_plan.h"
 #include "catena/tasks/likelihood.h"
 #include "catena/tasks/task.h"
 #include "catena/train/recipe.h"

@@ -16,7 +16,7 @@ struct SweepTask {
   std::string name;
   nlohmann::json options = nlohmann::json::object();
   /// What is simulated (docs/extensions/), a model for each, which sample together and share the budget evenly:
-  /// as simulate/record_plan.h reads them.
+  /// as simulate/records/record_plan.h reads them.
   nlohmann::json records = nlohmann::json::array({nlohmann::json::object()});
   double missing = 0;                         // share of the observed states that are left out
   std::size_t series = 1;                     // observed together, with the same θ: of T, T/2, T/3, … transitions

@@ -1,4 +1,4 @@
-/// What networks see of a record (simulate/record.h): c = (condition, target, t, log Δ, u), each coordinate
+/// What networks see of a record (simulate/records/record.h): c = (condition, target, t, log Δ, u), each coordinate
 /// standardised by the training set. For a transition, c = (x^t, x^(t+1) − x^t, t): the increment and not x^(t+1)
 /// itself, because over a short step the two states are nearly equal, and all information about θ is in their
 /// difference. Longer windows go on the same way:
@@ -10,10 +10,10 @@
 ///
 /// A state that is positive throughout may be seen by its logarithm: log x stands in place of x in all of these, so
 /// that its target is log x^(t+1) − log x^t. Where noise multiplies, that is what is simple
-/// (train/choose_coordinates.h).
+/// (train/choose/coordinates.h).
 ///
 /// Covariates stand in c as they are. Where time comes round, c ends with sin 2πt/P and cos 2πt/P for each period P
-/// (train/choose_season.h).
+/// (train/choose/season.h).
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@
 
 #include "catena/core/array.h"
 #include "catena/model/joint_range.h"
-#include "catena/simulate/record.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/records/record.h"
+#include "catena/simulate/transitions/transitions.h"
 
 namespace catena::model {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "catena/core/bytes.h"
 #include "catena/core/check.h"
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/bytes.h"
+#include "catena/core/ranks/ranks.h"
 #include "catena/nn/kernels/optimizer_kernels.h"
 
 namespace catena::nn {

@@ -5,7 +5,7 @@
 ///
 /// with T the map of normal_mixture.h. A set that is simulated with it knows more about the θ that matter. Scores
 /// learned from it compose exactly with w as their z-space; draws of theirs get the true prior back by the weights
-/// N(z; 0, I)/q(z). sample/around_posterior.h fits one to draws.
+/// N(z; 0, I)/q(z). sample/posteriors/around.h fits one to draws.
 #pragma once
 
 #include <Eigen/Dense>

@@ -8,12 +8,12 @@
 
 #include "catena/core/check.h"
 #include "catena/model/preset.h"
-#include "catena/sample/fnle_posterior.h"
-#include "catena/sample/fnre_posterior.h"
-#include "catena/sample/npe_posterior.h"
-#include "catena/sample/nse_posterior.h"
+#include "catena/sample/posteriors/fnle.h"
+#include "catena/sample/posteriors/fnre.h"
+#include "catena/sample/posteriors/npe.h"
+#include "catena/sample/posteriors/nse.h"
+#include "catena/sample/posteriors/score.h"
 #include "catena/sample/restored_prior.h"
-#include "catena/sample/score_posterior.h"
 #include "catena/sample/stream.h"
 
 namespace catena::sample {

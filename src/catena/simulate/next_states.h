@@ -10,7 +10,7 @@
 #include "catena/core/random.h"
 #include "catena/core/state_lanes.h"
 #include "catena/simulate/model.h"
-#include "catena/simulate/record.h"
+#include "catena/simulate/records/record.h"
 
 namespace catena::simulate {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "catena/files/netcdf/rows.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
 
 namespace catena::simulate {
 

@@ -8,12 +8,12 @@
 
 #include "catena/core/array.h"
 #include "catena/core/random.h"
-#include "catena/simulate/columns.h"
 #include "catena/simulate/covariates.h"
 #include "catena/simulate/model.h"
 #include "catena/simulate/next_states.h"
 #include "catena/simulate/proposal.h"
-#include "catena/simulate/record.h"
+#include "catena/simulate/records/record.h"
+#include "catena/simulate/transitions/columns.h"
 
 namespace catena::simulate {
 

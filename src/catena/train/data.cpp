@@ -6,7 +6,7 @@
 
 #include "catena/core/check.h"
 #include "catena/model/whitening.h"
-#include "catena/simulate/series_simulation.h"
+#include "catena/simulate/whole_series/series_simulation.h"
 
 namespace catena::train {
 

@@ -13,8 +13,8 @@
 #include "catena/core/array.h"
 #include "catena/core/random.h"
 #include "catena/model/features.h"
-#include "catena/simulate/series_set.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
+#include "catena/simulate/whole_series/series_set.h"
 
 namespace catena::model {
 class Whitening;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "catena/simulate/series_set.h"
-#include "catena/simulate/transitions.h"
+#include "catena/simulate/transitions/transitions.h"
+#include "catena/simulate/whole_series/series_set.h"
 #include "catena/train/method.h"
 
 namespace catena::train {

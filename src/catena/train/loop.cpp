@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "catena/core/check.h"
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/ranks.h"
 #include "catena/core/stopwatch.h"
 #include "catena/nn/batch_gradient.h"
 #include "catena/train/checkpoint.h"

@@ -47,7 +47,7 @@ struct Method {
   bool any_prior = false;
   /// Its setting `decay` stands for the loop's weight_decay in every network.
   bool own_decay = false;
-  /// It learns from whole series (simulate/series_set.h) and not from single transitions.
+  /// It learns from whole series (simulate/whole_series/series_set.h) and not from single transitions.
   bool whole_series = false;
 };
 

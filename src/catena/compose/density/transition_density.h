@@ -13,8 +13,8 @@
 
 namespace catena::compose {
 
-/// A transition a row, as transition sets have them (simulate/transitions.h): x with mn columns, latest first; time,
-/// step and u are empty where the model's records have none.
+/// A transition a row, as transition sets have them (simulate/transitions/transitions.h): x with mn columns, latest
+/// first; time, step and u are empty where the model's records have none.
 struct GivenTransitions {
   ConstMatrixView x, x_next;
   std::span<const double> time = {}, step = {};

@@ -95,7 +95,7 @@ class DensityMap {
   bool noise_at_atoms_;
 };
 
-/// For whoever chooses inputs by looking at data (train/choose_inputs.h): names of the target's coordinates (those of
+/// For whoever chooses inputs by looking at data (train/choose/inputs.h): names of the target's coordinates (those of
 /// the states, and x+2, x+3, … for the later states of a block), coordinate i of the target as a state, and how far two
 /// of them may lie apart by rounding alone.
 std::vector<std::string> target_names(const Features& features, const std::vector<std::string>& names);

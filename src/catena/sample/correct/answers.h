@@ -12,7 +12,7 @@
 
 #include "catena/core/random.h"
 #include "catena/core/stopwatch.h"
-#include "catena/simulate/columns.h"
+#include "catena/simulate/transitions/columns.h"
 
 namespace catena::sample {
 

@@ -1,8 +1,8 @@
 #include "catena/sample/correct/corrected_posterior.h"
 
-#include "catena/sample/density_posterior.h"
 #include "catena/sample/mcmc/chains.h"
 #include "catena/sample/posterior_map.h"
+#include "catena/sample/posteriors/density.h"
 
 namespace catena::sample {
 

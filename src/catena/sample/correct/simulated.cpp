@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "catena/core/bytes.h"
 #include "catena/core/check.h"
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/bytes.h"
+#include "catena/core/ranks/ranks.h"
 #include "catena/sample/correct/cloud.h"
 #include "catena/sample/correct/statistic.h"
 #include "catena/sample/finite_rows.h"

@@ -14,7 +14,7 @@
 #include "catena/core/random.h"
 #include "catena/sample/correct/answers.h"
 #include "catena/sample/posterior.h"
-#include "catena/simulate/given_records.h"
+#include "catena/simulate/records/given_records.h"
 
 namespace catena::sample {
 

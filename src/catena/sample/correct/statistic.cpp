@@ -4,9 +4,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "catena/core/bytes.h"
 #include "catena/core/check.h"
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/bytes.h"
+#include "catena/core/ranks/ranks.h"
 
 namespace catena::sample {
 namespace {

@@ -21,7 +21,7 @@
 #include "catena/compose/observed_series.h"
 #include "catena/compose/scores/record_scores.h"
 #include "catena/core/parallel.h"
-#include "catena/simulate/columns.h"
+#include "catena/simulate/transitions/columns.h"
 
 namespace catena::sample {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "catena/core/bytes.h"
 #include "catena/core/check.h"
+#include "catena/core/ranks/bytes.h"
 
 namespace catena::sample {
 

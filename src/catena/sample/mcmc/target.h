@@ -10,7 +10,7 @@
 
 #include "catena/core/array.h"
 #include "catena/core/parallel.h"
-#include "catena/core/ranks.h"
+#include "catena/core/ranks/ranks.h"
 
 namespace catena::sample {
 

@@ -7,7 +7,7 @@
 
 #include "catena/model/density/blur.h"
 #include "catena/model/density/inputs.h"
-#include "catena/train/decay_search.h"
+#include "catena/train/choose/decay_search.h"
 #include "catena/train/objective.h"
 #include "catena/train/objectives/blur_levels.h"
 
