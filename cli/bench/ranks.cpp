@@ -114,7 +114,7 @@ void bench_simulate_on_ranks(BenchContext& context, const Parallel& parallel, co
     time_on_ranks(
         context, parallel.ranks(), key,
         fmt::format("{} transitions to a file{}", budget, slow > 0 ? fmt::format(", {:.0f} us each", 1e6 * slow) : ""),
-        [&] { simulate::simulate_to_file(folder / "transitions.nc", model, plan, parallel, silent_progress()); });
+        [&] { simulate::simulate_to_file(folder / (key + ".nc"), model, plan, parallel, silent_progress()); });
   };
   measure("ranks_simulate_s.quick", ranks_quick_budget, 0);
   measure("ranks_simulate_s.slow", ranks_slow_budget, ranks_slow_step / 100);

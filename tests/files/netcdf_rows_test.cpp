@@ -71,6 +71,9 @@ TEST(NetcdfRows, WritesAndReadsBack) {
     for (std::size_t chunk = 0; chunk < writer.chunks(); ++chunk) write_chunk(writer, chunk);
     writer.complete(writer.chunks());
     EXPECT_EQ(writer.complete_rows(), 1050U);
+    Matrix back(951, 3);
+    writer.read_rows("x", 99, back.view());
+    EXPECT_EQ(back, rows(99, 1050, 3));
     writer.finish();
     EXPECT_FALSE(NetcdfWriter::has_partial(folder / "a.nc"));
     EXPECT_EQ(folder.entries(), 1);

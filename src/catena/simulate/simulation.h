@@ -82,7 +82,15 @@ void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const Colum
       },
       rows);
 }
-void read_batch(const files::NetcdfReader& reader, std::size_t first_row, const TransitionRows& rows);
+/// From a reader, or from the writer of the file itself.
+template <class Source>
+void read_batch(const Source& source, std::size_t first_row, const TransitionRows& rows) {
+  for_columns(
+      [&](const Column& column, const MatrixView& values) {
+        if (values.cols > 0) source.read_rows(column.name, first_row, values);
+      },
+      rows);
+}
 
 /// What a file of a shard says beside what its transitions say: enough to put all of them together without the model.
 struct ShardRecord {

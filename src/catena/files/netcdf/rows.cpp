@@ -72,6 +72,19 @@ struct NetcdfWriter::State {
     if (::fsync(descriptor) != 0) detail::fail_writing(partial, errno);
   }
 
+  /// The variable of the layout that rows [begin, begin + rows) of so many columns can be part of.
+  const RowVariable& checked(std::string_view function, std::string_view variable, std::size_t begin, std::size_t rows,
+                             std::size_t cols) const {
+    const auto found = std::ranges::find(layout.variables, variable, &RowVariable::name);
+    check::that(found != layout.variables.end(), function, "variable", detail::in_quotes(variable),
+                "one of the layout");
+    check::equal(function, "the number of columns", cols, found->columns.size);
+    const std::size_t total = layout.rows.size;
+    check::that(begin <= total && rows <= total - begin, function, "the last row", begin + rows,
+                fmt::format("at most {}", total));
+    return *found;
+  }
+
   void define_rows() {
     const int id = file->id();
     errno = 0;
@@ -186,21 +199,14 @@ std::size_t NetcdfWriter::complete_rows() const {
 const Attributes& NetcdfWriter::attributes() const { return state_->attributes; }
 
 void NetcdfWriter::write_rows(std::string_view variable, std::size_t first_row, ConstMatrixView values) {
-  constexpr std::string_view function = "NetcdfWriter::write_rows";
-  const auto found = std::ranges::find(state_->layout.variables, variable, &RowVariable::name);
-  check::that(found != state_->layout.variables.end(), function, "variable", detail::in_quotes(variable),
-              "one of the layout");
-  check::equal(function, "the number of columns", values.cols, found->columns.size);
-  const std::size_t total = state_->layout.rows.size;
-  check::that(first_row <= total && values.rows <= total - first_row, function, "the last row", first_row + values.rows,
-              fmt::format("at most {}", total));
+  const RowVariable& found = state_->checked("NetcdfWriter::write_rows", variable, first_row, values.rows, values.cols);
   if (values.rows == 0) return;
   // Contiguous, and in the type of the file: the library would take an infinity for out of a float's range.
   std::vector<float> floats;
   std::vector<double> doubles;
-  for (std::size_t r = 0; r < values.rows && (found->single_precision || !values.contiguous()); ++r) {
+  for (std::size_t r = 0; r < values.rows && (found.single_precision || !values.contiguous()); ++r) {
     const auto row = values.row(r);
-    if (found->single_precision) {
+    if (found.single_precision) {
       for (const double value : row) floats.push_back(static_cast<float>(value));
     } else {
       doubles.insert(doubles.end(), row.begin(), row.end());
@@ -208,12 +214,23 @@ void NetcdfWriter::write_rows(std::string_view variable, std::size_t first_row, 
   }
   const std::size_t start[] = {first_row, 0}, count[] = {values.rows, values.cols};
   const std::scoped_lock lock(detail::library_lock());
-  const int id = state_->file->id(), number = find_variable(id, found->name, state_->partial);
+  const int id = state_->file->id(), number = find_variable(id, found.name, state_->partial);
   errno = 0;
-  const int status = found->single_precision
+  const int status = found.single_precision
                          ? nc_put_vara_float(id, number, start, count, floats.data())
                          : nc_put_vara_double(id, number, start, count, doubles.empty() ? values.data : doubles.data());
   detail::check_written(status, state_->partial);
+}
+
+void NetcdfWriter::read_rows(std::string_view variable, std::size_t begin, MatrixView out) const {
+  constexpr std::string_view function = "NetcdfWriter::read_rows";
+  const RowVariable& found = state_->checked(function, variable, begin, out.rows, out.cols);
+  check::that(out.contiguous(), function, "out", "a view with a stride", "contiguous");
+  if (out.rows == 0) return;
+  const std::size_t start[] = {begin, 0}, count[] = {out.rows, out.cols};
+  const std::scoped_lock lock(detail::library_lock());
+  const int id = state_->file->id(), number = find_variable(id, found.name, state_->partial);
+  detail::check_read(nc_get_vara_double(id, number, start, count, out.data), detail::display(state_->partial));
 }
 
 void NetcdfWriter::set_attribute(const std::string& name, const nlohmann::json& value) {

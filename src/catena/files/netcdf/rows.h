@@ -53,6 +53,8 @@ class NetcdfWriter {
   const Attributes& attributes() const;
 
   void write_rows(std::string_view variable, std::size_t first_row, ConstMatrixView values);
+  /// Rows [begin, begin + out.rows) of what was written; `out` is contiguous.
+  void read_rows(std::string_view variable, std::size_t begin, MatrixView out) const;
   void set_attribute(const std::string& name, const nlohmann::json& value);
   /// All variables have their rows of the first `count` chunks: syncs the data to disk, then the count.
   void complete(std::size_t count);

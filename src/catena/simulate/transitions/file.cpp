@@ -112,18 +112,6 @@ files::Group header_of(const Simulation& simulation) {
   return header;
 }
 
-}  // namespace
-
-void read_batch(const files::NetcdfReader& reader, std::size_t first_row, const TransitionRows& rows) {
-  for_columns(
-      [&](const Column& column, const MatrixView& values) {
-        if (values.cols > 0) reader.read_rows(column.name, first_row, values);
-      },
-      rows);
-}
-
-namespace {
-
 fs::path with_suffix(fs::path path, std::string_view suffix) { return path += suffix; }
 
 /// The writer of this plan's PATH.partial: the one that is there if it is to be resumed, else a new one.
@@ -146,25 +134,26 @@ files::NetcdfWriter open_writer(const fs::path& path, const Simulation& simulati
   return writer;
 }
 
-/// Calls visit(first row, rows) for batches of [begin, end) of a file.
-template <class Visit>
-void for_batches(const fs::path& path, const Simulation& simulation, std::size_t begin, std::size_t end, Visit visit) {
-  const files::NetcdfReader reader(path);
+/// Calls visit(rows) for batches of [0, end) of a file, which its reader or its writer gives.
+template <class Source, class Visit>
+void for_batches(const Source& file, const Simulation& simulation, std::size_t end, Visit visit) {
   const std::size_t batch = simulation.source.block_rows() * blocks_in(batch_bytes, simulation);
-  for (std::size_t first = begin; first < end; first += batch) {
+  for (std::size_t first = 0; first < end; first += batch) {
     Columns<Matrix> buffer = simulation.buffer(std::min(batch, end - first));
-    read_batch(reader, first, view(buffer));
+    read_batch(file, first, view(buffer));
     visit(view(buffer));
   }
 }
 
-/// PATH.partial is complete; PATH shall hold its valid rows.
-void copy_valid(const fs::path& path, const Simulation& simulation, std::uint64_t invalid) {
-  const fs::path partial = with_suffix(path, ".partial"), compact = with_suffix(path, ".compact");
+/// The writer's PATH.partial is complete; PATH shall hold its valid rows. They are read back by the writer: a reader
+/// would send them through a pipe, which takes longer than all else here.
+void copy_valid(const fs::path& path, const Simulation& simulation, std::optional<files::NetcdfWriter> complete,
+                std::uint64_t invalid) {
+  const fs::path compact = with_suffix(path, ".compact");
   {
     files::NetcdfWriter writer(compact, layout_of(simulation, simulation.rows - invalid), header_of(simulation));
     std::size_t written = 0;
-    for_batches(partial, simulation, 0, simulation.rows, [&](const TransitionRows& rows) {
+    for_batches(*complete, simulation, simulation.rows, [&](const TransitionRows& rows) {
       const std::size_t kept = drop_invalid_rows(rows);
       write_batch(writer, written, slice(rows, 0, kept));
       written += kept;
@@ -174,19 +163,17 @@ void copy_valid(const fs::path& path, const Simulation& simulation, std::uint64_
     writer.finish();
   }
   fs::rename(compact, path);
-  fs::remove(partial);
+  complete.reset();
+  fs::remove(with_suffix(path, ".partial"));
 }
-
-}  // namespace
-
-namespace {
 
 /// What is there of PATH.partial. HDF5 locks a file that is being written, so it is counted before the writer opens it
 /// for good.
 Resumed resumed_rows(const fs::path& path, const Simulation& simulation) {
   Resumed found;
   found.rows = open_writer(path, simulation, true).complete_rows();
-  for_batches(with_suffix(path, ".partial"), simulation, 0, found.rows, [&](const TransitionRows& rows) {
+  const files::NetcdfReader reader(with_suffix(path, ".partial"));
+  for_batches(reader, simulation, found.rows, [&](const TransitionRows& rows) {
     for (std::size_t r = 0; r < rows.x_next.rows; ++r) found.invalid += row_is_finite(rows.x_next, r) ? 0U : 1U;
   });
   return found;
@@ -275,8 +262,7 @@ SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const 
     writer->set_attribute("invalid", invalid == 0 ? nlohmann::json(0) : nlohmann::json(invalid));
     writer->finish();
   } else {
-    writer.reset();
-    copy_valid(path, simulation, invalid);
+    copy_valid(path, simulation, std::move(writer), invalid);
   }
   return info_of(simulation, invalid, resumed.rows);
 }
