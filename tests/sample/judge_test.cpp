@@ -77,6 +77,19 @@ TEST(Judgement, BySimulatorSeesNoiseThatTheSimulatorDoesNotHave) {
   }
 }
 
+/// Five leaps of 40 among 60 steps that say 0.4: the posterior's drift is that of the leaps.
+TEST(Judgement, FewTransitionsOutsideTheTrainingRangeMustNotDecide) {
+  const Matrix calm = noisy_series(65, 1, 3);
+  Matrix leaping = calm;
+  for (std::size_t t = 0; t < 65; ++t) leaping(t + 1, 1) += 0.9 * (leaping(t, 1) - calm(t, 1)) + (t % 13 == 6 ? 40 : 0);
+  EXPECT_FALSE(says(judged(calm, {}, 1), Outcome::outside_training));
+  const PosteriorDraws draws = judged(leaping, {}, 1);
+  ASSERT_TRUE(says(draws, Outcome::outside_training));
+  EXPECT_LT(draws.observed.outside, 32U);
+  const auto found = std::ranges::find(draws.findings, Outcome::outside_training, &DrawFinding::outcome);
+  EXPECT_NE(found->sentence.find("pull theta_2 away from what the others say"), std::string::npos) << found->sentence;
+}
+
 TEST(Judgement, BySimulatorKeepsToItsSteps) {
   const RankPlan whole = rank_plan(0, 1000, 1);
   EXPECT_EQ(whole.records, 600U);

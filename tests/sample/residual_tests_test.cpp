@@ -98,4 +98,27 @@ TEST(ResidualTests, ScoresThatContradictEachOtherAreNamed) {
   EXPECT_LT(calm.p, 1e-3);
 }
 
+/// Scores of a right model at the truth, and at a z that a third of the records has pulled away.
+TEST(ResidualTests, RecordsInsideAcceptTheTruthAndNotWhereOthersHavePulled) {
+  constexpr std::size_t count = 90;
+  std::vector<bool> outside(count, false);
+  for (std::size_t t = 0; t < count; t += 3) outside[t] = true;
+  const auto p_of = [&](double shift, std::size_t seed) {
+    Stream stream = Streams(3).stream("scores", seed);
+    Matrix g(count, 2), h(count, 2);
+    for (std::size_t t = 0; t < count; ++t) {
+      for (std::size_t i = 0; i < 2; ++i) g(t, i) = stream.normal() - (i == 1 && !outside[t] ? shift : 0), h(t, i) = 1;
+    }
+    return test_inside(g, h, outside, names);
+  };
+  int small = 0;  // as above: 36 of 2,000 would be 3.6 standard deviations too many
+  for (std::size_t s = 0; s < 2000; ++s) small += p_of(0, s).p < 0.01 ? 1 : 0;
+  EXPECT_LE(small, 36);
+  const ResidualTest pulled = p_of(0.7, 1);
+  EXPECT_LT(pulled.p, 1e-3);
+  EXPECT_EQ(pulled.what, "y");
+  outside.assign(count, true);
+  EXPECT_EQ(p_of(5, 1).p, 1);  // too few records inside
+}
+
 }  // namespace catena::sample::residual_tests_test

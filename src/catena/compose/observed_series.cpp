@@ -48,6 +48,7 @@ class Records {
     c_.resize(at + model_.features.size());
     model_.features.apply(record, std::span(c_).subspan(at));
     const double excess = model_.features.excess(record);
+    observed_.is_outside.push_back(excess > 0);
     if (excess > 0) ++observed_.outside;
     if (excess > observed_.worst_excess) {
       observed_.worst_excess = excess;

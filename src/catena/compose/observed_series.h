@@ -22,9 +22,10 @@ struct ObservedSeries {
   /// What the simulator would start the records from: mn states, latest first, t, Δ and the covariates of M steps
   /// (without columns where records have none of their own).
   Matrix x = {}, time = {}, step = {}, u = {};
-  std::vector<bool> follows = {};  // whether a record begins where the one before it ends
-  std::size_t outside = 0;         // records outside the training range
-  double worst_excess = 0;         // how far the worst one lies outside, in standard deviations of the training set
+  std::vector<bool> follows = {};     // whether a record begins where the one before it ends
+  std::vector<bool> is_outside = {};  // the training range
+  std::size_t outside = 0;            // so many are
+  double worst_excess = 0;            // how far the worst one lies outside, in standard deviations of the training set
   std::size_t worst_transition = 0;
   std::vector<ObservedSeries> companions = {};  // the records of the companions, in their order
 

@@ -64,8 +64,8 @@ std::string_view advice(Outcome outcome, std::string_view function) {
       return "the posterior lies where few draws of this round do: use the model of the round before, or simulate a "
              "new round around a wider posterior";
     case Outcome::outside_training:
-      return "most of the series lies where the networks were never trained: simulate with a proposal that covers it, "
-             "and train anew";
+      return "the series, or what of it decides, lies where the networks were never trained: simulate with a proposal "
+             "that covers it, and train anew";
     case Outcome::outside_prior:
       return "the draws lie where the prior has next to nothing: widen the prior if such values are possible, else "
              "check that the simulator is that of the data and that the networks know these states";

@@ -70,7 +70,7 @@ Feature feature_of(std::size_t rows, const Value& value) {
 }  // namespace
 
 Features::Features(const simulate::TransitionSet& set, std::vector<std::size_t> logarithmic,
-                   std::vector<double> periods)
+                   std::vector<double> periods, bool tails)
     : shape_(set.shape()), periods_(std::move(periods)), all_(expected_size()), logarithmic_(std::move(logarithmic)) {
   const std::size_t rows = set.size();
   CATENA_ASSERT(periods_.empty() || shape_.time);
@@ -79,6 +79,7 @@ Features::Features(const simulate::TransitionSet& set, std::vector<std::size_t> 
   for (std::size_t i = 0; i < all_.size(); ++i) {
     all_[i] = feature_of(rows, [&](std::size_t r) { return raw(i, set.record(r)); });
   }
+  if (tails) see_tails(set);
   joint_ = JointRange(standardised(set));
   if (shape_.initial()) return;
   for (const std::size_t i : logarithmic_) {
@@ -86,21 +87,126 @@ Features::Features(const simulate::TransitionSet& set, std::vector<std::size_t> 
   }
 }
 
-/// Rows for the joint range: all, or evenly chosen ones of a large set.
+namespace {
+
+/// All rows, or evenly chosen ones of a large set.
+constexpr std::size_t most_rows = 20000;
+std::vector<std::size_t> chosen_rows(const simulate::TransitionSet& set) {
+  std::vector<std::size_t> rows(std::min(most_rows, set.size()));
+  for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = k * set.size() / rows.size();
+  return rows;
+}
+
+/// value(record) of these rows, in ascending order.
+template <class Value>
+std::vector<double> sorted_values(const simulate::TransitionSet& set, std::span<const std::size_t> rows,
+                                  const Value& value) {
+  std::vector<double> values;
+  for (const std::size_t r : rows) values.push_back(value(set.record(r)));
+  std::ranges::sort(values);
+  return values;
+}
+
+double quantile(const std::vector<double>& sorted, double share) {
+  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+/// The deviation of a normal law with these quartiles.
+double scale_of_quartiles(const std::vector<double>& sorted) {
+  constexpr double of_normal = 1.3489795003921634;  // their distance, in standard deviations
+  return (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / of_normal;
+}
+
+/// Whole numbers and point masses are no tails.
+bool is_discrete(const std::vector<double>& sorted) {
+  std::size_t ties = 0;
+  for (std::size_t r = 1; r < sorted.size(); ++r) ties += sorted[r] == sorted[r - 1] ? 1U : 0U;
+  return 100 * ties > sorted.size() ||
+         std::ranges::all_of(sorted, [](double value) { return value == std::round(value); });
+}
+
+/// A deviation so many times that of the quartiles. At states in the middle the increments of built-in tasks have 2.7
+/// at most, Cauchy's noise 12 (the median over sets of 3,000 transitions).
+constexpr double heavy = 4;
+constexpr double far_out = 8;  // deviations of the largest value; less is no tail, and need not be looked at
+
+bool may_be_heavy(const Feature& feature) {
+  return std::max(feature.high - feature.mean, feature.mean - feature.low) > far_out * feature.scale;
+}
+
+bool is_heavy(const std::vector<double>& sorted) {
+  const double scale = scale_of_quartiles(sorted);
+  const Feature whole = feature_of(sorted.size(), [&](std::size_t r) { return sorted[r]; });
+  return scale > 0 && whole.scale > heavy * scale;
+}
+
+/// The half of the rows whose states lie nearest to their medians, in distances of their quartiles.
+std::vector<std::size_t> middle_half(const simulate::TransitionSet& set, std::vector<std::size_t> rows,
+                                     std::size_t states) {
+  std::vector<double> distance(set.size(), 0.0);
+  for (std::size_t i = 0; i < states; ++i) {
+    const auto x = [&](const simulate::RecordView& record) { return record.x[i]; };
+    const std::vector<double> sorted = sorted_values(set, rows, x);
+    const double middle = quantile(sorted, 0.5), scale = scale_of_quartiles(sorted);
+    if (!(scale > 0)) continue;
+    for (const std::size_t r : rows) distance[r] = std::max(distance[r], std::abs(set.x(r, i) - middle) / scale);
+  }
+  std::ranges::stable_sort(rows, {}, [&](std::size_t r) { return distance[r]; });
+  rows.resize((rows.size() + 1) / 2);
+  return rows;
+}
+
+}  // namespace
+
+bool Features::tails() const {
+  return std::ranges::any_of(all_, [](const Feature& feature) { return feature.tails; });
+}
+
+/// States of a proposal with wide tails have increments with wide tails, which are not the noise's: these are looked
+/// for among the middle states. Where a state's increments have them, the state itself may, too.
+void Features::see_tails(const simulate::TransitionSet& set) {
+  const std::vector<std::size_t> rows = chosen_rows(set);
+  const auto values_of = [&](std::size_t i, std::span<const std::size_t> some) {
+    return sorted_values(set, some, [&](const simulate::RecordView& record) { return raw(i, record); });
+  };
+  const auto see = [&](std::size_t i, const std::vector<double>& values) {
+    all_[i].tails = true;
+    all_[i].mean = quantile(values, 0.5);
+    all_[i].scale = scale_of_quartiles(values);
+  };
+  std::vector<std::size_t> middle;
+  for (std::size_t i = 0; i < target(); ++i) {
+    const std::size_t place = condition() + i;
+    if (!may_be_heavy(all_[place])) continue;
+    if (middle.empty()) middle = condition() > 0 ? middle_half(set, rows, states()) : rows;
+    const std::vector<double> values = values_of(place, rows);
+    const auto next = [&](const simulate::RecordView& record) { return record.x_next[i]; };
+    if (!is_heavy(values_of(place, middle)) || !is_heavy(values) || is_discrete(values) ||
+        is_discrete(sorted_values(set, rows, next))) {
+      continue;
+    }
+    see(place, values);
+    for (std::size_t k = i % states(); k < condition(); k += states()) {
+      if (all_[k].tails || !may_be_heavy(all_[k])) continue;
+      const std::vector<double> before = values_of(k, rows);
+      if (is_heavy(before) && !is_discrete(before)) see(k, before);
+    }
+  }
+}
+
+/// Rows for the joint range.
 Matrix Features::standardised(const simulate::TransitionSet& set) const {
-  constexpr std::size_t most_rows = 20000;
-  const std::size_t rows = std::min(most_rows, set.size());
-  Matrix c(rows, all_.size());
-  for (std::size_t r = 0; r < rows; ++r) {
-    const simulate::RecordView record = set.record(r * set.size() / rows);
-    for (std::size_t i = 0; i < all_.size(); ++i) c(r, i) = (raw(i, record) - all_[i].mean) / all_[i].scale;
+  const std::vector<std::size_t> rows = chosen_rows(set);
+  Matrix c(rows.size(), all_.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t i = 0; i < all_.size(); ++i) c(r, i) = all_[i].seen(raw(i, set.record(rows[r])));
   }
   return c;
 }
 
 void Features::apply(const simulate::RecordView& record, std::span<float> c) const {
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    c[i] = static_cast<float>((raw(i, record) - all_[i].mean) / all_[i].scale);
+    c[i] = static_cast<float>(all_[i].seen(raw(i, record)));
   }
 }
 
@@ -108,9 +214,8 @@ double Features::excess(const simulate::RecordView& record) const {
   double worst = 0;
   std::vector<double> c(all_.size());
   for (std::size_t i = 0; i < all_.size(); ++i) {
-    const double value = raw(i, record);
-    c[i] = (value - all_[i].mean) / all_[i].scale;
-    worst = std::max({worst, (all_[i].low - value) / all_[i].scale, (value - all_[i].high) / all_[i].scale});
+    c[i] = all_[i].seen(raw(i, record));
+    worst = std::max({worst, all_[i].seen(all_[i].low) - c[i], c[i] - all_[i].seen(all_[i].high)});
   }
   return std::max(worst, joint_.excess(c));
 }
@@ -159,6 +264,9 @@ nlohmann::json Features::to_json() const {
   nlohmann::json json = {{"states", states()}, {"mean", nlohmann::json::array()}};
   if (!shape_.first_format()) json["records"] = shape_.to_json();
   put_columns(json, all_);
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (all_[i].tails) json["tails"].push_back(i);
+  }
   if (!periods_.empty()) json["periods"] = periods_;
   if (joint_.known()) json["joint"] = joint_.to_json();
   if (!logarithmic_.empty()) {
@@ -191,6 +299,10 @@ Features Features::from_json(const std::string& source, const nlohmann::json& js
   if (!features.periods_.empty() && !features.shape_.time) wrong();
   if (features.all_.size() != features.expected_size()) wrong();
   for (std::size_t i = 0; i < features.all_.size(); ++i) features.all_[i] = feature_at(source, json, i);
+  for (const auto& place : json.value("tails", nlohmann::json::array())) {
+    if (!place.is_number_unsigned() || place.get<std::size_t>() >= features.condition() + features.target()) wrong();
+    features.all_[place.get<std::size_t>()].tails = true;
+  }
   if (const auto found = json.find("joint"); found != json.end()) {
     features.joint_ = JointRange::from_json(source, *found, features.all_.size());
   }

@@ -12,10 +12,17 @@
 /// that its target is log x^(t+1) − log x^t. Where noise multiplies, that is what is simple
 /// (train/choose/coordinates.h).
 ///
+/// Where a few extremes would decide the scale (Cauchy's noise has no variance), a coordinate x or x^(t+1) − x^t is
+/// seen as asinh((value − median)/s), with s the deviation of a normal law of the same quartiles: linear in the middle,
+/// logarithmic in the tails. That is for ratios and scores, which do not depend on how c is written; a density of
+/// increments chooses among kinds that have tails of their own, and a Gaussian on this scale would hide that it has
+/// none.
+///
 /// Covariates stand in c as they are. Where time comes round, c ends with sin 2πt/P and cos 2πt/P for each period P
 /// (train/choose/season.h).
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -30,19 +37,27 @@
 
 namespace catena::model {
 
-/// One coordinate of c: (value − mean)/scale, seen in training between low and high.
+/// One coordinate of c: u = (value − mean)/scale or, with heavy tails, asinh(u); the value was seen in training between
+/// low and high.
 struct Feature {
   double mean = 0, scale = 1;
   double low = 0, high = 0;
+  bool tails = false;  // heavy ones; the mean is a median, then, and the scale by quartiles
+
+  double seen(double value) const {
+    const double u = (value - mean) / scale;
+    return tails ? std::asinh(u) : u;
+  }
+  double value(double c) const { return mean + scale * (tails ? std::sinh(c) : c); }
 };
 
 class Features {
  public:
   Features() = default;
   /// Learned from training records; these states, which must be positive in all of them, are seen by their logarithms.
-  /// Periods are of records that have a time.
+  /// Periods are of records that have a time. Heavy tails are looked for where `tails` says so.
   explicit Features(const simulate::TransitionSet& set, std::vector<std::size_t> logarithmic = {},
-                    std::vector<double> periods = {});
+                    std::vector<double> periods = {}, bool tails = false);
 
   const simulate::RecordShape& shape() const { return shape_; }
   std::size_t states() const { return shape_.states; }  ///< n
@@ -62,6 +77,8 @@ class Features {
   bool logarithmic(std::size_t i) const;
   /// State i before the record, x^t itself, as training has seen it: the feature of its place in c, unless c has log x.
   const Feature& plain(std::size_t i) const;
+  /// Whether any coordinate is seen as one with heavy tails.
+  bool tails() const;
 
   /// After how much time the world is the same again; none, or several.
   const std::vector<double>& periods() const { return periods_; }
@@ -92,6 +109,7 @@ class Features {
   std::size_t expected_size() const { return without_periods() + 2 * periods_.size(); }
   Matrix standardised(const simulate::TransitionSet& set) const;
   double raw(std::size_t i, const simulate::RecordView& record) const;
+  void see_tails(const simulate::TransitionSet& set);
 
   simulate::RecordShape shape_;
   std::vector<double> periods_;

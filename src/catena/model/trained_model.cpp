@@ -12,11 +12,13 @@
 namespace catena::model {
 namespace {
 
-/// Files of models that see states by their logarithms are of version 2, those that see covariates of version 3, so
-/// that a program which does not know of that refuses them. All others stay as they were.
-constexpr int first_version = 1, logarithms_version = 2, covariates_version = 3;
+/// Files of models that see states by their logarithms are of version 2, those that see covariates of version 3, those
+/// with heavy tails of version 4, so that a program which does not know of that refuses them. All others stay as they
+/// were.
+constexpr int first_version = 1, logarithms_version = 2, covariates_version = 3, tails_version = 4;
 
 int version_of(const Features& features) {
+  if (features.tails()) return tails_version;
   if (features.shape().covariates > 0) return covariates_version;
   return features.logarithmic().empty() ? first_version : logarithms_version;
 }
@@ -141,9 +143,9 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
     throw FileError(fmt::format("{}: is no trained model of catena", source));
   }
   const nlohmann::json number = metadata.value("model_version", nlohmann::json());
-  if (number != first_version && number != logarithms_version && number != covariates_version) {
+  if (!number.is_number_integer() || number < first_version || number > tails_version) {
     throw FileError(fmt::format("{}: is of another model version than {} to {}, which this catena reads", source,
-                                first_version, covariates_version));
+                                first_version, tails_version));
   }
   TrainedModel model;
   model.source = source;

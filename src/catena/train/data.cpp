@@ -198,8 +198,19 @@ std::vector<double> TrainingData::next_values(std::size_t i) const {
 void TrainingData::see(std::vector<std::size_t> logarithmic, std::vector<double> periods) {
   CATENA_ASSERT(!whitening_ && !whole_series());
   if (features_.logarithmic() == logarithmic && features_.periods() == periods) return;
+  see_anew(std::move(logarithmic), std::move(periods));
+}
+
+void TrainingData::see_tails() {
+  CATENA_ASSERT(!whitening_ && !whole_series());
+  if (tails_) return;
+  tails_ = true;
+  see_anew(features_.logarithmic(), features_.periods());
+}
+
+void TrainingData::see_anew(std::vector<std::size_t> logarithmic, std::vector<double> periods) {
   const auto read = [&](const simulate::TransitionSet& first) {
-    features_ = model::Features(first, std::move(logarithmic), std::move(periods));
+    features_ = model::Features(first, std::move(logarithmic), std::move(periods), tails_);
     read_first_window(first);
   };
   set_ ? read(*set_) : read(file_->read(0, windows() == 1 ? rows_ : window_rows_));

@@ -100,6 +100,8 @@ class TrainingData {
   void see_logarithms(const std::vector<std::size_t>& states) { see(states, features_.periods()); }
   /// From now on time is seen with these periods (features.h), and no others. Before whitening.
   void see_periods(const std::vector<double>& periods) { see(features_.logarithmic(), periods); }
+  /// From now on heavy tails are looked for (features.h). Before whitening.
+  void see_tails();
 
   /// From now on the increments of all examples are whitened (whitening.h). Once.
   void whiten(std::shared_ptr<const model::Whitening> whitening);
@@ -110,6 +112,7 @@ class TrainingData {
   void set_series(const std::vector<Examples::Rows>& examples, const std::vector<std::size_t>& series_of,
                   std::size_t held_out);
   void see(std::vector<std::size_t> logarithmic, std::vector<double> periods);
+  void see_anew(std::vector<std::size_t> logarithmic, std::vector<double> periods);
   void read_first_window(const simulate::TransitionSet& first);
   /// Calls visit(set) for all rows, as they are in memory or window by window.
   template <class Visit>
@@ -119,6 +122,7 @@ class TrainingData {
   std::vector<std::string> state_names_, covariate_names_;
   nlohmann::json provenance_;
   model::Features features_;
+  bool tails_ = false;  // whether heavy ones are looked for
   std::size_t rows_ = 0, held_out_rows_ = 0, window_rows_ = 0;
   std::shared_ptr<const simulate::TransitionSet> set_;  // as it was given; none if it comes from a file
   std::unique_ptr<simulate::TransitionFile> file_;      // none if it was given

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <optional>
 
 #include "catena/core/check.h"
@@ -44,6 +45,17 @@ void sum_up_to(const Features& features, std::size_t i, const Visit& visit) {
   for (std::size_t j = i % n; j <= i; j += n) visit(p + j);
 }
 
+// The target's v is its increment in units of its scale, from 0 and not from its mean: what does not move has v = 0.
+// With heavy tails it is c itself.
+double v_of_c(const Feature& step) { return step.tails ? 0 : step.mean / step.scale; }  // v − c
+double increment_of(const Feature& step, double v) { return step.tails ? step.value(v) : step.scale * v; }
+double v_of(const Feature& step, double increment) {
+  return step.tails ? step.seen(increment) : increment / step.scale;
+}
+
+/// log cosh c = −log of what asinh's slope takes off that of (value − mean)/scale.
+double log_cosh(double c) { return std::abs(c) + std::log1p(std::exp(-2 * std::abs(c))) - std::numbers::ln2; }
+
 /// Products u_i u_j, i ≤ j, and cubes: of small states only, for their number grows as a square.
 std::size_t polynomials(std::size_t n) { return n <= most_polynomial_states ? n * (n + 1) / 2 + n : 0; }
 
@@ -58,10 +70,7 @@ std::vector<std::size_t> states_in(const std::string& text, const std::vector<st
 
 double next_of(const Features& features, const float* c, std::size_t i) {
   double sum = 0;
-  sum_up_to(features, i, [&](std::size_t at) {
-    const Feature& part = features.all()[at];
-    sum += part.mean + part.scale * c[at];
-  });
+  sum_up_to(features, i, [&](std::size_t at) { sum += features.all()[at].value(c[at]); });
   return features.logarithmic(i) ? std::exp(sum) : sum;
 }
 
@@ -105,7 +114,11 @@ DensityMap::DensityMap(const Features& features, const std::vector<std::string>&
     check::that(!features.logarithmic(i), "train", setting, targets[i],
                 "a state whose increments are not those of its logarithm (log_increments)");
   };
-  for (const std::size_t i : integers_) refuse(i, "integers");
+  for (const std::size_t i : integers_) {
+    refuse(i, "integers");
+    check::that(!features.all()[features.condition() + i].tails, "train", "integers", targets[i],
+                "a state of whole numbers: its tails are heavy and it has others");
+  }
   for (const Atom& atom : atoms_) refuse(atom.state, "point_masses");
 }
 
@@ -119,7 +132,7 @@ DensityShape DensityMap::shape(std::size_t parameters) const {
 std::size_t DensityMap::beside() const { return features_.condition() > 0 ? features_.logarithmic().size() : 0; }
 
 double DensityMap::x(const float* c, std::size_t i) const {
-  const double seen = features_.all()[i].mean + features_.all()[i].scale * c[i];
+  const double seen = features_.all()[i].value(c[i]);
   return i < features_.states() && features_.logarithmic(i) ? std::exp(seen) : seen;
 }
 double DensityMap::x_next(const float* c, std::size_t i) const { return next_of(features_, c, i); }
@@ -140,8 +153,11 @@ void DensityMap::state(const float* c, std::span<float> out) const {
   double u[most_polynomial_states];
   for (std::size_t i = 0; i < n; ++i) {
     const Feature& feature = features_.plain(i);
-    const double half = 0.5 * (feature.high - feature.low);
-    u[i] = half > 0 ? (x(c, i) - feature.low) / half - 1 : 0;
+    const auto to_range = [&](double value, double low, double high) {
+      return high > low ? (value - low) / (0.5 * (high - low)) - 1 : 0;
+    };
+    u[i] = feature.tails ? to_range(c[i], feature.seen(feature.low), feature.seen(feature.high))
+                         : to_range(x(c, i), feature.low, feature.high);
   }
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j <= i; ++j) out[at++] = static_cast<float>(polynomial_scale * u[i] * u[j]);
@@ -153,8 +169,7 @@ void DensityMap::increment(const float* c, const IncrementNoise& drawn, std::spa
                            std::span<float> keep) const {
   const std::size_t n = features_.condition();
   for (std::size_t i = 0; i < features_.target(); ++i) {
-    const Feature& step = features_.all()[n + i];
-    v[i] = c[n + i] + static_cast<float>(step.mean / step.scale);
+    v[i] = c[n + i] + static_cast<float>(v_of_c(features_.all()[n + i]));
   }
   for (std::size_t k = 0; k < integers_.size(); ++k) {
     const std::size_t i = integers_[k];
@@ -178,8 +193,8 @@ void DensityMap::increment(const float* c, const IncrementNoise& drawn, std::spa
 
 double DensityMap::atom_increment(const float* c, const Atom& atom) const {
   const Feature& step = features_.all()[features_.condition() + atom.state];
-  if (std::isnan(atom.value)) return step.mean / step.scale;
-  return (atom.value - x(c, atom.state)) / step.scale;
+  if (std::isnan(atom.value)) return v_of_c(step);
+  return v_of(step, atom.value - x(c, atom.state));
 }
 
 void DensityMap::next_state(std::span<const double> before, const float* c, std::span<const double> v,
@@ -190,8 +205,8 @@ void DensityMap::next_state(std::span<const double> before, const float* c, std:
     const Feature& step = features_.all()[n + i];
     // A population that dies out by factors never reaches 0.
     x_next[i] = features_.logarithmic(i)
-                    ? std::max(std::numeric_limits<double>::min(), before[i] * std::exp(step.scale * v[i]))
-                    : x(c, i) + step.scale * v[i];
+                    ? std::max(std::numeric_limits<double>::min(), before[i] * std::exp(increment_of(step, v[i])))
+                    : x(c, i) + increment_of(step, v[i]);
   }
   for (const std::size_t i : integers_) x_next[i] = std::floor(x_next[i]);
   for (const Atom& atom : atoms_) {
@@ -205,11 +220,11 @@ double DensityMap::log_jacobian(const float* c, std::span<const float> keep) con
   const std::size_t n = features_.condition();
   double sum = 0;
   for (std::size_t i = 0; i < features_.target(); ++i) {
-    if (keep.empty() || keep[i] != 0) sum -= std::log(features_.all()[n + i].scale);
-    if (features_.logarithmic(i))
-      sum_up_to(features_, i, [&](std::size_t at) {  // log x^(t+1)
-        sum -= features_.all()[at].mean + features_.all()[at].scale * c[at];
-      });
+    const Feature& step = features_.all()[n + i];
+    if (keep.empty() || keep[i] != 0) sum -= std::log(step.scale) + (step.tails ? log_cosh(c[n + i]) : 0);
+    if (features_.logarithmic(i)) {  // log x^(t+1)
+      sum_up_to(features_, i, [&](std::size_t at) { sum -= features_.all()[at].value(c[at]); });
+    }
   }
   return sum;
 }

@@ -111,10 +111,11 @@ std::vector<std::string> Certificate::sentences() const {
       faults.push_back(fmt::format("shifted by {:.2g} ± {:.1g} standard deviations", -each.shift, each.shift_error));
     }
     if (mis_sized && std::abs(std::log(each.width)) > std::log(tolerated_width)) {
-      faults.push_back(each.width > 1
-                           ? fmt::format("too narrow by a factor of {:.2f} ± {:.2f}", each.width, each.width_error)
-                           : fmt::format("too wide by a factor of {:.2f} ± {:.2f}", 1 / each.width,
-                                         each.width_error / (each.width * each.width)));
+      // How wide it is with these scores as the statistic: scores of a wrong network know less than the series does.
+      faults.push_back(each.width > 1 ? fmt::format("narrower than its scores can tell, by a factor of {:.2f} ± {:.2f}",
+                                                    each.width, each.width_error)
+                                      : fmt::format("too wide by a factor of {:.2f} ± {:.2f}", 1 / each.width,
+                                                    each.width_error / (each.width * each.width)));
     }
     if (!faults.empty()) all.push_back(fmt::format("{}: {}", each.name, fmt::join(faults, " and ")));
   }

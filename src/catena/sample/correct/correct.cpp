@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "catena/core/check.h"
@@ -29,6 +30,9 @@ constexpr double repeats_for_products = 300;  // of each record in the budget: e
 constexpr std::size_t most_products = 40;
 constexpr std::size_t fewest_records = 20;  // below this no sum is normal
 constexpr double largest_non_normality = 0.1;
+/// Where statistics are cut, in robust standard deviations: the first at which their sum is normal. A network that runs
+/// wild at some states has tails; cut, they say less, and what they say is as true.
+constexpr std::array cuts{8.0, 4.0, 2.0};
 constexpr double least_signal = 0.02;  // of a direction's mean over the posterior, in its own variance
 constexpr double noise_signal = 2;     // or so many times what the regression's noise makes of it
 
@@ -162,6 +166,7 @@ class Corrector {
     return std::make_shared<const CorrectedPosterior>(*law_, s_, prior_);
   }
   double non_normal() const { return non_normal_; }
+  double cut() const { return cut_; }
   std::size_t rounds() const { return rounds_; }
   std::size_t anchors() const { return anchors_.rows(); }
   const NormalLaw& law() const { return *law_; }
@@ -189,17 +194,25 @@ class Corrector {
     std::erase_if(kept_, [](const PairRecords& part) { return part.z.rows() == 0; });
   }
 
-  /// Statistic, its whitening and the law, from all pairs that are kept. What is said beside the scores goes if its sum
-  /// is not normal: products, and comparisons unless modes must be weighed.
+  /// Statistic, its whitening and the law, from all pairs that are kept.
   void fit(const Cloud& cloud, std::size_t anchors) {
-    anchors = std::min(anchors, cloud.anchors.rows());
+    for (const double cut : cuts) {
+      fit_cut(cloud, std::min(anchors, cloud.anchors.rows()), cut);
+      if (non_normal_ <= largest_non_normality) break;
+    }
+    ++rounds_;
+  }
+
+  /// What is said beside the scores goes if its sum is not normal: products, and comparisons unless modes must be
+  /// weighed.
+  void fit_cut(const Cloud& cloud, std::size_t anchors, double cut) {
+    cut_ = cut;
     const double repeats = static_cast<double>(request_.settings.budget) / static_cast<double>(source_->records());
     const std::size_t products = parts_[0].model->features.known() * cloud.anchors.cols();
     const bool affordable = repeats >= repeats_for_products && products <= most_products;
     if (affordable) fit(cloud, anchors, true);
     if (!affordable || non_normal_ > largest_non_normality) fit(cloud, anchors, false);
     if (non_normal_ > largest_non_normality && anchors > 1 && cloud.modes.all.size() == 1) fit(cloud, 1, false);
-    ++rounds_;
   }
 
   void fit(const Cloud& cloud, std::size_t anchors, bool products) {
@@ -216,7 +229,7 @@ class Corrector {
       record.insert(record.end(), part.record.begin(), part.record.end());
     }
     SimulatedPairs pairs{stacked_rows(z), stacked(first), stacked(second), std::move(record)};
-    whitener_ = Whitener(pairs.first, pairs.second);
+    whitener_ = Whitener(pairs.first, pairs.second, cut_);
     pairs_used_ = pairs.z.rows();
     const auto law_of = [&] {
       const SimulatedPairs white{pairs.z, whitener_.apply(pairs.first), whitener_.apply(pairs.second), pairs.record};
@@ -326,7 +339,7 @@ class Corrector {
   Whitener whitener_;
   std::optional<NormalLaw> law_;
   Eigen::VectorXd s_;
-  double non_normal_ = 0;
+  double non_normal_ = 0, cut_ = cuts.front();
   std::size_t rounds_ = 0, pairs_used_ = 0;
 };
 
@@ -414,6 +427,7 @@ Correction correct_posterior(const CorrectionRequest& whole, const Streams& stre
                  {"variance_degree", corrector.law().variance_degree()},
                  {"coefficients", corrector.law().effective()},
                  {"non_normality", corrector.non_normal()},
+                 {"cut", corrector.cut()},
                  {"settings", to_json(whole.settings)},
                  {"seconds", {{"learned", learning}, {"correct", watch.seconds() - learning}}}};
   if (!result.not_corrected.empty()) result.info["not_corrected"] = result.not_corrected;

@@ -12,7 +12,6 @@ namespace catena::sample {
 namespace {
 
 constexpr std::size_t rows_at_once = 2048;
-constexpr double cut_at = 8;                    // robust standard deviations
 constexpr double to_deviation = 1.349;          // of a normal's interquartile range
 constexpr double stratum_share = 0.02;          // of the states: fewer outside the training range are no stratum
 constexpr std::size_t fewest_of_stratum = 100;  // so many make two
@@ -50,8 +49,7 @@ double state_excess(const model::Features& features, std::span<const double> c) 
   for (std::size_t i = 0; i < features.known(); ++i) {
     const model::Feature& feature = features.all()[features.known(i)];
     const double value = c[features.known(i)];
-    worst = std::max({worst, (feature.low - feature.mean) / feature.scale - value,
-                      value - (feature.high - feature.mean) / feature.scale});
+    worst = std::max({worst, feature.seen(feature.low) - value, value - feature.seen(feature.high)});
   }
   return worst;
 }
@@ -135,7 +133,7 @@ Eigen::MatrixXd Statistic::raw(ConstMatrixView c, const Parallel& parallel) cons
   return all;
 }
 
-Whitener::Whitener(const Eigen::MatrixXd& first, const Eigen::MatrixXd& second) {
+Whitener::Whitener(const Eigen::MatrixXd& first, const Eigen::MatrixXd& second, double cut_at) {
   const Eigen::Index m = first.cols(), n = first.rows();
   low_ = Eigen::VectorXd(m);
   high_ = Eigen::VectorXd(m);

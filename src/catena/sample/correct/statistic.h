@@ -4,7 +4,7 @@
 ///   y = ( ŝ(c; ẑ_1), log q(c; ẑ_2) − log q(c; ẑ_1), … , ŝ(c; ẑ_1) ⊗ x ),
 ///
 /// for each stratum of states on its own: where states lie outside the training range the network may say anything, and
-/// what it says there must not drown the rest. Values are cut at eight robust standard deviations and whitened: what is
+/// what it says there must not drown the rest. Values are cut at some robust standard deviations and whitened: what is
 /// left are directions in which simulated records differ. Any statistic gives an unbiased posterior; this one is near
 /// to sufficient if the network is near to right. The products with what is known of the state x, which only a large
 /// budget pays for, mend a network that weighs records wrongly: one that takes its own error for noise of the simulator
@@ -60,8 +60,9 @@ class Statistic {
 class Whitener {
  public:
   Whitener() = default;
-  /// Rows of `first` and `second` are pairs from the same state and z; zeros are of other strata.
-  Whitener(const Eigen::MatrixXd& first, const Eigen::MatrixXd& second);
+  /// Rows of `first` and `second` are pairs from the same state and z; zeros are of other strata. Values are cut so
+  /// many robust standard deviations from their middle.
+  Whitener(const Eigen::MatrixXd& first, const Eigen::MatrixXd& second, double cut_at);
 
   std::size_t size() const { return static_cast<std::size_t>(to_white_.rows()); }
   Eigen::MatrixXd apply(const Eigen::MatrixXd& raw) const;

@@ -73,20 +73,41 @@ std::vector<double> looked_at_draw(const PosteriorRequest& request, const Poster
   return w;
 }
 
-void test_by_networks(const PosteriorRequest& request, const PosteriorDraws& draws, const Looked& looked,
-                      std::span<const std::size_t> rows, const Streams& streams, const Parallel& parallel,
-                      std::vector<Family>& families) {
+/// Returns the tests of the records inside the training range, if some are not.
+Family test_by_networks(const PosteriorRequest& request, const PosteriorDraws& draws, const Looked& looked,
+                        std::span<const std::size_t> rows, const Streams& streams, const Parallel& parallel,
+                        std::vector<Family>& families) {
   const model::TrainedModel& model = request.model;
-  Family ranks, scores;
+  Family ranks, scores, inside;
+  std::vector<bool> outside;
+  const std::vector<bool>& all = draws.observed.is_outside;
+  for (const std::size_t t : looked.records) outside.push_back(t < all.size() && all[t]);
   for (std::size_t k = 0; k < draws_looked_at; ++k) {
     const std::vector<double> w = looked_at_draw(request, draws, rows, k, draws_looked_at);
     const Matrix u = ranks_by_density(model, draws.observed, looked.records, w, streams.child("draw", k), parallel);
     if (u.cols() > 0) ranks.push_back(test_ranks(u, looked.follows, rank_names(model)));
     const ScoreResiduals residuals = score_residuals(model, draws.observed, looked.records, w, parallel);
     scores.push_back(test_scores(residuals.g, residuals.h, looked.follows, model.prior.names()));
+    if (draws.observed.outside > 0) {
+      inside.push_back(test_inside(residuals.g, residuals.h, outside, model.prior.names()));
+    }
   }
   if (!ranks.empty()) families.push_back(std::move(ranks));
   families.push_back(std::move(scores));
+  return inside;
+}
+
+/// A few records that the networks know nothing of may decide a posterior.
+void judge_pull(const PosteriorDraws& draws, Family inside, std::vector<DrawFinding>& found) {
+  const auto said = [](const DrawFinding& one) { return one.outcome == Outcome::outside_training; };
+  if (inside.empty() || std::ranges::any_of(found, said)) return;
+  const ResidualTest test = middle(std::move(inside));
+  const double p = std::min(1.0, 2 * test.p);
+  if (p >= misfit_false_alarms) return;
+  found.push_back({Outcome::outside_training,
+                   fmt::format("{} of {} transitions lie outside the training range and pull {} away from what the "
+                               "others say (p = {:.1g})",
+                               draws.observed.outside, draws.observed.transitions(), test.what, p)});
 }
 
 /// How many steps of the simulator it took.
@@ -118,7 +139,9 @@ void judge_fit(const PosteriorRequest& request, PosteriorDraws& draws, std::span
   if (looked.records.size() < fewest_residuals) return;
   std::vector<Family> families;
   std::uint64_t spent = 0;
-  if (how.corrected == 0) test_by_networks(request, draws, looked, rows, streams, parallel, families);
+  if (how.corrected == 0) {
+    judge_pull(draws, test_by_networks(request, draws, looked, rows, streams, parallel, families), found);
+  }
   if (how.simulator.model != nullptr && !request.model.features.shape().initial()) {
     spent = test_by_simulator(request, draws, rows, how, streams, parallel, progress, families);
   }

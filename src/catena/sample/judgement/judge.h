@@ -1,7 +1,8 @@
 /// Is a posterior to be believed whose sampler did well? After every `sample`, `check`, `correct`, `calibrate` and
 /// `experiment`, of the command line and of Python, in this order:
 ///
-/// - outside_training: most transitions lie where the networks have never been (model/joint_range.h);
+/// - outside_training: most transitions lie where the networks have never been (model/joint_range.h), or some do and
+///   the others do not accept where these have pulled the draws (test_inside, with the rate of misfit below);
 /// - outside_prior: the mean of a parameter's draws lies more than four prior standard deviations out, where one
 ///   parameter in 16,000 is, or the draws spread 3.5 times as wide as the prior, farther than modes within it lie
 ///   apart;

@@ -210,4 +210,26 @@ ResidualTest test_scores(const Matrix& g, const Matrix& h, const std::vector<boo
   return smallest.result();
 }
 
+ResidualTest test_inside(const Matrix& g, const Matrix& h, const std::vector<bool>& outside,
+                         const std::vector<std::string>& names) {
+  ResidualTest smallest;
+  std::size_t inside = 0;
+  for (const bool out : outside) inside += out ? 0 : 1;
+  if (inside < fewest_residuals) return smallest;
+  for (std::size_t i = 0; i < g.cols(); ++i) {
+    double sum = 0, squares = 0, curvature = 0;
+    for (std::size_t t = 0; t < g.rows(); ++t) {
+      if (outside[t]) continue;
+      sum += g(t, i);
+      squares += g(t, i) * g(t, i);
+      curvature += h(t, i);
+    }
+    const double variance = std::max(squares, curvature);
+    if (!(variance > 0)) continue;
+    const double p = static_cast<double>(g.cols()) * std::erfc(std::abs(sum) / std::sqrt(2 * variance));
+    if (p < smallest.p || smallest.what.empty()) smallest = {std::min(p, 1.0), names[i]};
+  }
+  return smallest;
+}
+
 }  // namespace catena::sample

@@ -50,4 +50,10 @@ ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const
 ResidualTest test_scores(const Matrix& g, const Matrix& h, const std::vector<bool>& follows,
                          const std::vector<std::string>& names);
 
+/// Do the records inside the training range accept the z that all records together gave? A draw from a right posterior
+/// is exchangeable with the truth, at which G = Σ g_t over any of the records has mean zero and the variance Σ E h_t:
+/// G²/max(Σ h_t, Σ g_t²) is at most χ²₁, coordinate by coordinate. `what` is the coordinate's name.
+ResidualTest test_inside(const Matrix& g, const Matrix& h, const std::vector<bool>& outside,
+                         const std::vector<std::string>& names);
+
 }  // namespace catena::sample

@@ -45,6 +45,7 @@ void choose_atoms(FnreSettings& settings) {
 }
 
 model::TrainedModel train_fnre(const MethodContext& context) {
+  context.data.see_tails();
   auto settings = from_json<FnreSettings>("train", context.settings);
   if (settings.loss.loss == "auto") {
     settings.loss.loss = settings.network.separable() ? "nce_contrastive" : "contrastive";

@@ -34,6 +34,7 @@ std::string choose_network(model::TrainedModel& model, FnseSettings settings, co
 }
 
 model::TrainedModel train_fnse(const MethodContext& context) {
+  context.data.see_tails();
   auto settings = from_json<FnseSettings>("train", context.settings);
   model::TrainedModel model = empty_model("fnse", context, to_json(settings));
   const std::size_t d = context.data.prior().size(), features = context.data.features().size();
