@@ -1,5 +1,6 @@
-// NPE: a training step at batch 1,000 on series of ten transitions, beside the machine's peak, and 1,000 draws from the
-// posterior of one. gaussian_rw has one parameter, lotka_volterra four.
+// NPE: a training step at batch 1,000 on series of ten transitions and their shortened copies, beside the machine's
+// peak (as if all were of ten), and 1,000 draws from the posterior of one. gaussian_rw has one parameter,
+// lotka_volterra four.
 
 #include "catena/train/methods/npe.h"
 #include "bench/posterior.h"
@@ -10,12 +11,14 @@ namespace catena::cli {
 
 void bench_npe(BenchContext& context) {
   for (const std::string task : {"gaussian_rw", "lotka_volterra"}) {
-    train::TrainingData data = bench_series_data(task);
-    const train::PosteriorObjective objective(train::NpeSettings(), data);
-    BenchStep step(objective, data);
+    train::TrainingData data = bench_series_data(task), with_copies = bench_series_data(task);
+    const train::NpeSettings settings;
+    with_copies.add_shortened(settings.shortened, Streams(1));
+    const train::PosteriorObjective objective(settings, with_copies);
+    BenchStep step(objective, with_copies);
     const BesidePeak turns = context.beside_peak({[&] { step(); }});
     context.record("npe_train_step_ms." + task, 1e3 * median(turns[0].core), "ms",
-                   "NPE: forward, backward and AdamW at batch 1,000, series of ten, one core");
+                   "NPE: forward, backward and AdamW at batch 1,000, series of ten and copies, one core");
     context.record("npe_train_step_share." + task, turns.share(0, step.flops()), "of peak",
                    "the same, in matrix products");
     const model::TrainedModel model = bench_model("npe", data, 50, {{"decay", 0.5}});

@@ -41,6 +41,7 @@ BenchStep::BenchStep(const train::Objective& objective, const train::TrainingDat
       state_(optimizer_.init(objective.graph().initial_weights(Streams(1)))),
       order_(Streams(1).stream("order").permutation(batch_)) {
   for (std::size_t& row : order_) row %= data.training_size();
+  if (objective.by_length()) train::sort_by_length(data.window(0), order_);
 }
 
 void BenchStep::operator()() {
