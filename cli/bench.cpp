@@ -21,6 +21,7 @@ void bench_fnse(BenchContext& context);
 void bench_tasks(BenchContext& context);
 void bench_fnle(BenchContext& context);
 void bench_fnre(BenchContext& context);
+void bench_npe(BenchContext& context);
 void bench_mcmc(BenchContext& context);
 void bench_correct(BenchContext& context);
 void bench_training(BenchContext& context);
@@ -38,6 +39,7 @@ const Registry<Benchmark>& benchmarks() {
         {"fnle", "likelihoods of transitions: a training step, a posterior of 100 transitions", bench_fnle},
         {"fnre", "ratios of transitions: a posterior of 100 transitions", bench_fnre},
         {"fnse", "1,000 draws from the posterior of a series by scores", bench_fnse},
+        {"npe", "posteriors of whole series: a training step, 1,000 draws", bench_npe},
         {"tasks", "transitions per second of each task on one core", bench_tasks},
         {"correct", "correction by simulation of 10,000 transitions with 100,000", bench_correct},
         {"training", "each method's training from 10,000 transitions (only by name: it takes minutes)", bench_training,

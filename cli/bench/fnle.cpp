@@ -4,8 +4,6 @@
 
 #include "catena/train/methods/fnle.h"
 #include "bench/posterior.h"
-#include "catena/nn/batch_gradient.h"
-#include "catena/nn/optimizer.h"
 #include "catena/train/choose/inputs.h"
 #include "catena/train/objectives/density.h"
 
@@ -13,7 +11,6 @@ namespace catena::cli {
 
 namespace {
 
-constexpr std::size_t fnle_batch = 1000;
 constexpr int fnle_steps = 3000;  // enough for a posterior of the right shape and width
 
 double train_step_seconds(BenchContext& context, const train::TrainingData& data) {
@@ -21,17 +18,8 @@ double train_step_seconds(BenchContext& context, const train::TrainingData& data
   settings.density.density = "gaussian";
   const model::DensityMap map(data.features(), data.state_names(), train::choose_inputs(settings.inputs, data), false);
   const train::DensityObjective objective(settings.density, map, data.prior().size());
-  nn::BatchGradient gradient(objective.graph(), objective.loss(), fnle_batch, Parallel(1), objective.block_lanes());
-  const nn::Optimizer optimizer(objective.graph(), {});
-  nn::OptimizerState state = optimizer.init(objective.graph().initial_weights(Streams(1)));
-  const std::vector<std::size_t> order = Streams(1).stream("order").permutation(fnle_batch);
-  const auto fill = [&](nn::Workspace& workspace, std::size_t begin, std::size_t end, std::size_t block) {
-    objective.fill(workspace, {data.window(0), order, begin, end}, Streams(1).stream("noise", block));
-  };
-  return context.seconds_per_call([&] {
-    gradient.compute(state.weights, fnle_batch, fill);
-    optimizer.step(state, gradient.gradient(), 1e-4);
-  });
+  BenchStep step(objective, data);
+  return context.seconds_per_call([&] { step(); });
 }
 
 }  // namespace

@@ -4,17 +4,56 @@
 
 #include "catena/core/stopwatch.h"
 #include "catena/sample/posterior.h"
+#include "catena/simulate/whole_series/series_simulation.h"
 #include "catena/tasks/task.h"
 
 namespace catena::cli {
 
-train::TrainingData bench_data(const std::string& task_name, std::uint64_t transitions) {
-  const tasks::Task task = tasks::make_task(task_name);
+namespace {
+
+simulate::SimulationPlan bench_plan(const tasks::Task& task, std::uint64_t transitions) {
   simulate::SimulationPlan plan;
   plan.proposal = task.proposal;
   plan.budget = transitions;
   plan.seed = 1;
-  return {simulate::simulate(task, plan, Parallel(1), silent_progress()), {}};
+  return plan;
+}
+
+}  // namespace
+
+train::TrainingData bench_data(const std::string& task_name, std::uint64_t transitions) {
+  const tasks::Task task = tasks::make_task(task_name);
+  return {simulate::simulate(task, bench_plan(task, transitions), Parallel(1), silent_progress()), {}};
+}
+
+train::TrainingData bench_series_data(const std::string& task_name, std::uint64_t transitions) {
+  const tasks::Task task = tasks::make_task(task_name);
+  return {simulate::simulate_series_set(task, bench_plan(task, transitions), {.transitions = 10}, Parallel(1),
+                                        silent_progress()),
+          {}};
+}
+
+BenchStep::BenchStep(const train::Objective& objective, const train::TrainingData& data)
+    : objective_(&objective),
+      data_(&data),
+      gradient_(objective.graph(), objective.loss(), batch_, Parallel(1), objective.block_lanes()),
+      optimizer_(objective.graph(), {}),
+      state_(optimizer_.init(objective.graph().initial_weights(Streams(1)))),
+      order_(Streams(1).stream("order").permutation(batch_)) {
+  for (std::size_t& row : order_) row %= data.training_size();
+  if (objective.by_length()) train::sort_by_length(data.window(0), order_);
+}
+
+void BenchStep::operator()() {
+  gradient_.compute(
+      state_.weights, batch_, [&](nn::Workspace& workspace, std::size_t begin, std::size_t end, std::size_t block) {
+        objective_->fill(workspace, {data_->window(0), order_, begin, end}, Streams(1).stream("noise", block));
+      });
+  optimizer_.step(state_, gradient_.gradient(), 1e-4);
+}
+
+double BenchStep::flops() const {
+  return 3 * objective_->graph().forward_flops_per_lane() * static_cast<double>(batch_);
 }
 
 model::TrainedModel bench_model(const std::string& method, train::TrainingData& data, int training_steps,

@@ -24,7 +24,8 @@ void bench_training_of(BenchContext& context, const std::string& method, train::
                                                           .checkpoint = {}});
   const double seconds = watch.seconds();
   context.record(fmt::format("{}_train_s.{}", method, key), seconds, "s",
-                 fmt::format("training with effort {} from {} transitions, two threads", effort, data.size()));
+                 fmt::format("training with effort {} from {} {}, two threads", effort, data.size(),
+                             data.whole_series() ? "series and copies" : "transitions"));
   context.record(fmt::format("{}_train_loss.{}", method, key), model.network(model.main_network).held_out_loss, "",
                  "the held-out loss that it reached");
 }
@@ -32,10 +33,11 @@ void bench_training_of(BenchContext& context, const std::string& method, train::
 }  // namespace
 
 void bench_training(BenchContext& context) {
-  for (const auto& method : train::methods().names()) {
+  for (const train::Method& method : train::methods()) {
     for (const std::string effort : {"quick", "default"}) {
-      train::TrainingData data = bench_data("lotka_volterra");
-      bench_training_of(context, std::string(method), data, effort, effort == "quick" ? "10k_quick" : "10k");
+      train::TrainingData data =
+          method.whole_series ? bench_series_data("lotka_volterra") : bench_data("lotka_volterra");
+      bench_training_of(context, std::string(method.name), data, effort, effort == "quick" ? "10k_quick" : "10k");
     }
   }
 }

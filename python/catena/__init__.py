@@ -16,7 +16,7 @@ from ._core import version as _version
 from .correction import Certificate, CorrectedPosterior
 from .draws import Draws
 from .errors import FileError, SamplingFailure
-from .estimators import FNBE, FNLE, FNRE, FNSE, METHODS, NPE, Estimator, load
+from .estimators import FNBE, FNLE, FNRE, FNSE, METHODS, NPE, NSE, Estimator, NLESummary, NPESummary, load
 from .evaluation import Calibration, calibrate, evaluate, metrics
 from .figures import Figures
 from .posteriors import Posterior
@@ -36,7 +36,10 @@ __all__ = [
     "FNRE",
     "FNSE",
     "METHODS",
+    "NLESummary",
     "NPE",
+    "NPESummary",
+    "NSE",
     "Draws",
     "Estimator",
     "Figures",

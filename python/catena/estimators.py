@@ -1,4 +1,5 @@
-"""Estimators: FNLE, FNSE, FNRE and FNBE, each trained on single transitions, and NPE, trained on whole series.
+"""Estimators: FNLE, FNSE, FNRE and FNBE, each trained on single transitions, and NPE, NPESummary, NLESummary and
+NSE, trained on whole series.
 
 In the examples below `estimator` is a trained FNLE of one parameter.
 
@@ -489,9 +490,42 @@ class NPE(SeriesEstimator):
     method = "npe"
 
 
+class NPESummary(SeriesEstimator):
+    """NPE in two stages: summaries of the series that are trained to correlate with θ (summary="infomax", by distance
+    correlation, or "sliced", with random directions of θ), and then a spline flow of θ given them.
+
+    >>> NPESummary(summary="sliced")
+    NPESummary(not trained)
+    """
+
+    method = "npe_summary"
+
+
+class NLESummary(SeriesEstimator):
+    """Neural likelihood estimation on such summaries: a masked autoregressive flow of them given θ, sampled by Markov
+    chains.
+
+    >>> NLESummary(summary="infomax", summaries=5)
+    NLESummary(not trained)
+    """
+
+    method = "nle_summary"
+
+
+class NSE(SeriesEstimator):
+    """Neural score estimation from whole series: the posterior's score given an embedding of the series, sampled by
+    diffusion.
+
+    >>> NSE(width=50)
+    NSE(not trained)
+    """
+
+    method = "nse"
+
+
 def _class_of(method: str, help_text: str, whole_series: bool) -> type[Estimator]:
     """The class of a method of C++'s registry: one of those above, or one made of its description."""
-    for known in (FNLE, FNSE, FNRE, FNBE, NPE):
+    for known in (FNLE, FNSE, FNRE, FNBE, NPE, NPESummary, NLESummary, NSE):
         if known.method == method:
             return known
     base = SeriesEstimator if whole_series else Estimator

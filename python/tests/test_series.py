@@ -8,7 +8,13 @@ import pytest
 from drift_walk import QUIET
 
 SMALL = {"summaries": 8, "flow_width": 12, "flow_layers": 2, "bins": 4, "decay": 0.1}
-SETTINGS = {"npe": SMALL, "npe_windows": SMALL, "nse": {"summaries": 8, "width": 16, "decay": 0.1}}
+SETTINGS = {
+    "npe": SMALL,
+    "npe_windows": SMALL,
+    "npe_summary": {**SMALL, "summary": "sliced", "summary_epochs": 20},
+    "nle_summary": {"units": 8, "flow_width": 12, "flow_layers": 2, "decay": 0.1, "summary_epochs": 20},
+    "nse": {"summaries": 8, "width": 16, "decay": 0.1},
+}
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +107,8 @@ def test_the_words_of_sbi_work(estimator, task, tmp_path):
     else:
         grid = np.linspace(-8, 8, 1601)[:, np.newaxis]
         density = np.exp(posterior.log_prob(grid, x=observed))
-        assert density.sum() * 0.01 == pytest.approx(1, abs=2e-3)  # normalised
+        if estimator.method != "nle_summary":  # up to the probability of the summaries
+            assert density.sum() * 0.01 == pytest.approx(1, abs=2e-3)  # normalised
         assert posterior.map(x=observed, **QUIET)[0] == pytest.approx(grid[density.argmax(), 0], abs=0.02)
     estimator.save(tmp_path / "model.safetensors")
     again = catena.load(tmp_path / "model.safetensors")

@@ -128,6 +128,44 @@ OperationCase spline_case() {
           }};
 }
 
+/// Distances centred on both sides: A_ij = a_ij − ā_i − ā_j + ā.
+ZBlock centred_distances(const ZBlock& x, std::size_t n) {
+  ZBlock a = block(n, n);
+  std::vector<Z> rows(n), columns(n);
+  Z all = 0;
+  const auto count = static_cast<double>(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      Z squares = 0;
+      for (const auto& feature : x) squares += (feature[i] - feature[j]) * (feature[i] - feature[j]);
+      a[i][j] = i == j ? 0 : std::sqrt(squares);
+      rows[i] += a[i][j] / count;
+      columns[j] += a[i][j] / count;
+      all += a[i][j] / (count * count);
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) a[i][j] += all - rows[i] - columns[j];
+  }
+  return a;
+}
+
+/// R² = Σ A B/√(Σ A² Σ B²); one lane alone has none.
+OperationCase distance_case(std::size_t of_x, std::size_t of_y) {
+  return {"distance_correlation", {{of_x}, {of_y}}, {}, {}, [](const Operands& o) {
+            const ZBlock a = centred_distances(o.inputs[0], o.lanes), b = centred_distances(o.inputs[1], o.lanes);
+            Z ab = 0, aa = 0, bb = 0;
+            for (std::size_t i = 0; i < o.lanes; ++i) {
+              for (std::size_t j = 0; j < o.lanes; ++j) {
+                ab += a[i][j] * b[i][j];
+                aa += a[i][j] * a[i][j];
+                bb += b[i][j] * b[i][j];
+              }
+            }
+            return ZBlock(1, std::vector<Z>(o.lanes, o.lanes == 1 ? Z(0) : ab / std::sqrt(aa * bb)));
+          }};
+}
+
 }  // namespace
 
 }  // namespace operation_cases_test
@@ -294,6 +332,8 @@ std::vector<OperationCase> operation_cases() {
          }
          return y;
        }},
+      distance_case(5, 3),
+      distance_case(1, 1),
       repeat_case(Lanes::one()),
       repeat_case(Lanes::grouped(5)),
       {"fourier",

@@ -129,6 +129,78 @@ TEST(Gru, KeepsTheStateWhereASeriesEndedAndItsGradient) {
   EXPECT_GT(largest, 0.1);
 }
 
+TEST(Gru, DoesNothingAfterTheLastSeriesOfABlock) {
+  // Series of at most three times in a block of six, against a block of three: the same bits, also of the gradients.
+  constexpr std::size_t lanes = 21, features = 2, units = 5;
+  const auto run = [&](std::size_t times) {
+    Graph graph;
+    const Value x = graph.input("x", {times, 1, features}), mask = graph.input("mask", {times, 1, 1});
+    const Value last = last_state(graph, gru_layer(graph, "gru", x, units, {.mask = mask}));
+    const AlignedVector<float> weights = graph.initial_weights(Streams(1));
+    Workspace workspace(graph, lanes, {.parameter_gradients = true, .keep_values = true, .input_gradients = {x}});
+    Stream stream = Streams(2).stream("x");
+    std::vector<std::size_t> lengths(lanes);
+    for (std::size_t l = 0; l < lanes; ++l) lengths[l] = 1 + l % 3;
+    for (std::size_t f = 0; f < times * features; ++f) {
+      for (std::size_t l = 0; l < lanes; ++l) {
+        workspace.value(x, lanes)(f, l) = f < lengths[l] * features ? static_cast<float>(stream.normal()) : 0.0F;
+      }
+    }
+    fill_mask(lengths, 1, 1, workspace.value(mask, lanes));
+    std::vector<float> all;
+    for (int again = 0; again < 2; ++again) {  // what stood there before must not matter
+      all.clear();
+      workspace.forward(weights, lanes);
+      const Block seed = workspace.gradient(last, lanes);
+      std::fill_n(seed.data, seed.features * seed.stride, 0.5F);
+      AlignedVector<float> gradient(weights.size());
+      workspace.reverse(weights, lanes, last, gradient);
+      const Block state = workspace.value(last, lanes), g = workspace.gradient(x, lanes);
+      for (std::size_t l = 0; l < lanes; ++l) {
+        for (std::size_t f = 0; f < units; ++f) all.push_back(state(f, l));
+        for (std::size_t f = 0; f < g.features; ++f) {
+          if (f < 3 * features) {
+            all.push_back(g(f, l));
+          } else {
+            EXPECT_EQ(g(f, l), 0) << f << " " << l;
+          }
+        }
+      }
+      all.insert(all.end(), gradient.begin(), gradient.end());
+    }
+    return all;
+  };
+  EXPECT_EQ(run(6), run(3));
+}
+
+TEST(Gru, HasAGradientOfAMaskThatIsZeroEverywhere) {
+  // ∂L/∂m of the second time, where no lane has m ≠ 0, against a difference: h' is linear in m there.
+  constexpr std::size_t lanes = 3, units = 4;
+  Graph graph;
+  const Value x = graph.input("x", {2, 1, 1}), mask = graph.input("mask", {2, 1, 1});
+  const Value last = last_state(graph, gru_layer(graph, "gru", x, units, {.mask = mask}));
+  const AlignedVector<float> weights = graph.initial_weights(Streams(4));
+  Workspace workspace(graph, lanes, {.keep_values = true, .input_gradients = {mask}});
+  const auto sum_at = [&](float m) {
+    for (std::size_t l = 0; l < lanes; ++l) {
+      workspace.value(x, lanes)(0, l) = 1.0F + static_cast<float>(l);
+      workspace.value(x, lanes)(1, l) = -2.0F;
+      workspace.value(mask, lanes)(0, l) = 1;
+      workspace.value(mask, lanes)(1, l) = l == 1 ? m : 0.0F;
+    }
+    workspace.forward(weights, lanes);
+    double sum = 0;
+    for (std::size_t f = 0; f < units; ++f) sum += workspace.value(last, lanes)(f, 1);
+    return sum;
+  };
+  const double with_it = sum_at(1), slope = with_it - sum_at(0);
+  const Block seed = workspace.gradient(last, lanes);
+  std::fill_n(seed.data, seed.features * seed.stride, 1.0F);
+  workspace.reverse(weights, lanes, last, {});
+  EXPECT_NEAR(workspace.gradient(mask, lanes)(1, 1), slope, 1e-6);
+  EXPECT_GT(std::abs(slope), 1e-3);
+}
+
 TEST(Gru, LearnsThroughTime) {
   // The first number of a series of nine decides: the gradient must come back through all times.
   Graph graph;

@@ -171,7 +171,7 @@ def test_the_state_of_another_model_is_refused(run, transitions, model, tmp_path
         (["--method", "fnse", "--smallest-eta", 0.1], "train: --smallest-eta is 0.1, but levels = uniform does not use it (log does)"),
         (["--method", "fnre", "--balance", 3], "train: balance is 3, but loss = auto does not use it (balanced does)"),
         (["--weight-decay", 0.1], "train: --weight-decay is 0.1, but the method fnle does not use it"),
-        (["--method", "fnbe", "--preset", "paper"], "train: preset is paper, but fnbe is no method of it (fnse, fnle, fnre, npe, npe_windows, nse are)"),
+        (["--method", "fnbe", "--preset", "paper"], "train: preset is paper, but fnbe is no method of it (fnse, fnle, fnre, npe, npe_windows, npe_summary, nle_summary, nse are)"),
     ],
 )
 def test_a_setting_that_is_named_in_vain_is_one_sentence(run, transitions, tmp_path, flags, sentence):

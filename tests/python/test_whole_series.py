@@ -4,7 +4,13 @@ import json
 
 import pytest
 
-SMALL = ["--summaries", "16", "--flow-width", "24", "--flow-layers", "2", "--bins", "6", "--decay", "0.1", "--steps", "700", "--batch-size", "400"]
+SMALL = ["--flow-width", "24", "--flow-layers", "2", "--decay", "0.1", "--steps", "700", "--batch-size", "400"]
+MORE = {
+    "npe": ["--summaries", "16", "--bins", "6"],
+    "npe_windows": ["--summaries", "16", "--bins", "6"],
+    "npe_summary": ["--summaries", "16", "--bins", "6", "--summary-epochs", "60"],
+    "nle_summary": ["--units", "16", "--summary", "sliced", "--summary-epochs", "60"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +32,10 @@ def series(run, tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module", params=["npe", "npe_windows"])
+@pytest.fixture(scope="module", params=MORE)
 def model(request, run, series):
     path = series.parent / f"{request.param}.safetensors"
-    about = json.loads(run("train", series, "--method", request.param, *SMALL, "--seed", 2, "-o", path, "--json").stdout)
+    about = json.loads(run("train", series, "--method", request.param, *SMALL, *MORE[request.param], "--seed", 2, "-o", path, "--json").stdout)
     assert about["series"] == 3000 and about["notes"]["series"]["longest"] == 6
     return path
 

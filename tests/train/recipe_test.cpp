@@ -71,7 +71,8 @@ TEST(Recipe, LetsWhatIsNamedWinOverThePreset) {
 
 TEST(Recipe, HasNoPresetForAMethodThatIsNotInThePaper) {
   EXPECT_EQ(refusal("fnbe", R"({"preset": "paper"})"),
-            "train: preset is paper, but fnbe is no method of it (fnse, fnle, fnre, npe, npe_windows, nse are)");
+            "train: preset is paper, but fnbe is no method of it (fnse, fnle, fnre, npe, npe_windows, npe_summary, "
+            "nle_summary, nse are)");
   EXPECT_EQ(refusal("fnle", R"({"preset": "mine"})"), "train: preset is \"mine\", but must be one of paper");
 }
 

@@ -40,6 +40,12 @@ nlohmann::json spline_flow(nlohmann::json network) {
   return trained_on_series(std::move(network));
 }
 
+/// Summaries that are trained first (chen2021, chen2023), as the authors' code has it.
+nlohmann::json with_summaries(nlohmann::json trained) {
+  trained.update({{"embedding", "gru"}, {"summary_epochs", 100}, {"summary_batch", 400}, {"summary_rate", 1e-3}});
+  return trained;
+}
+
 nlohmann::json slice_chains() { return {{"kernel", "slice"}, {"chains", 100}}; }
 
 }  // namespace
@@ -103,6 +109,17 @@ const std::vector<Preset>& presets() {
        spline_flow({{"embedding", "gru"}}), nlohmann::json::object()},
       {"paper", "npe_windows", "the same flow on a sum over transitions of 2 × 64 units and 100 features",
        spline_flow({{"window_width", 64}, {"window_features", 100}, {"head_width", 100}}), nlohmann::json::object()},
+      {"paper", "npe_summary", "the same flow on 50 summaries that are trained first, for 100 epochs of batches of 400",
+       with_summaries(spline_flow({{"units", 0}})), nlohmann::json::object()},
+      {"paper", "nle_summary",
+       "masked autoregressive flow of max(2d, 5) summaries that are trained first; slice sampling by 100 chains",
+       [] {
+         nlohmann::json all =
+             with_summaries(trained_on_series({{"units", 50}, {"flow_layers", 5}, {"flow_width", 50}}));
+         all["summaries"] = 0;
+         return all;
+       }(),
+       slice_chains()},
       {"paper",
        "nse",
        "score of 3 layers of 50 on a recurrent unit of 50; patience of 200 epochs; Euler–Maruyama with 500 steps",

@@ -10,6 +10,7 @@
 #include "catena/model/preset.h"
 #include "catena/sample/posteriors/fnle.h"
 #include "catena/sample/posteriors/fnre.h"
+#include "catena/sample/posteriors/nle_summary.h"
 #include "catena/sample/posteriors/npe.h"
 #include "catena/sample/posteriors/nse.h"
 #include "catena/sample/posteriors/score.h"
@@ -21,8 +22,9 @@ namespace catena::sample {
 const Registry<PosteriorSampler>& posterior_samplers() {
   static const Registry<PosteriorSampler> registry = [] {
     std::vector<PosteriorSampler> samplers{
-        fnle_posterior_sampler(), fnre_posterior_sampler(),        fnse_posterior_sampler(), fnbe_posterior_sampler(),
-        npe_posterior_sampler(),  npe_windows_posterior_sampler(), nse_posterior_sampler()};
+        fnle_posterior_sampler(),        fnre_posterior_sampler(),        fnse_posterior_sampler(),
+        fnbe_posterior_sampler(),        npe_posterior_sampler(),         npe_windows_posterior_sampler(),
+        npe_summary_posterior_sampler(), nle_summary_posterior_sampler(), nse_posterior_sampler()};
     for (PosteriorSampler& sampler : samplers) sampler.settings.push_back(model::preset_field());
     return Registry<PosteriorSampler>("method", std::move(samplers));
   }();

@@ -18,8 +18,8 @@ namespace {
 /// is left of a window after its last whole batch waits for the next epoch's order.
 class Batches {
  public:
-  Batches(const TrainingData& data, std::size_t fold, std::size_t batch, const Streams& streams)
-      : data_(data), fold_(fold), batch_(batch), streams_(streams) {
+  Batches(const TrainingData& data, std::size_t fold, std::size_t batch, bool by_length, const Streams& streams)
+      : data_(data), fold_(fold), batch_(batch), by_length_(by_length && data.whole_series()), streams_(streams) {
     for (std::size_t w = 0; w < data.windows(); ++w) batches_per_epoch_ += batches_in(w);
   }
 
@@ -44,6 +44,10 @@ class Batches {
       const RowRange rows = data_.training_rows(window_, fold_);
       order_ = streams_.stream("order", epoch, window_).permutation(rows.count);
       for (std::size_t& row : order_) row = rows(row);
+      for (std::size_t first = 0; by_length_ && first < order_.size(); first += batch_) {
+        sort_by_length(data_.window(window_),
+                       std::span(order_).subspan(first, std::min(batch_, order_.size() - first)));
+      }
     }
     const std::size_t begin = place * batch_;
     return {data_.window(window_), std::span(order_).subspan(begin, std::min(batch_, order_.size() - begin))};
@@ -59,6 +63,7 @@ class Batches {
   const TrainingData& data_;
   std::size_t fold_;
   std::size_t batch_;
+  bool by_length_;
   Streams streams_;
   std::size_t batches_per_epoch_ = 0;
   std::size_t epoch_ = none, window_ = none;
@@ -109,7 +114,7 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
   nn::BatchGradient gradient(objective.graph(), objective.loss(), batch * objective.lanes_per_example(), parallel,
                              objective.block_lanes());
   const nn::Optimizer optimizer(objective.graph(), settings.optimizer);
-  Batches batches(data, fold, batch, streams.child("batches"));
+  Batches batches(data, fold, batch, objective.by_length(), streams.child("batches"));
   const Streams noise = streams.child("training noise"), held_out_noise = streams.child("held-out noise");
   std::vector<std::size_t> held_out_rows(data.held_out_size());
   std::iota(held_out_rows.begin(), held_out_rows.end(), data.first_held_out(fold));

@@ -11,6 +11,7 @@
 #include "catena/train/methods/fnse.h"
 #include "catena/train/methods/npe.h"
 #include "catena/train/methods/nse.h"
+#include "catena/train/methods/summary.h"
 #include "catena/train/objectives/whitening.h"
 #include "catena/train/one_bar.h"
 
@@ -18,8 +19,9 @@ namespace catena::train {
 
 const Registry<Method>& methods() {
   static const Registry<Method> registry = [] {
-    std::vector<Method> list{fnle_method(), fnre_method(),        fnse_method(), fnbe_method(),
-                             npe_method(),  npe_windows_method(), nse_method()};
+    std::vector<Method> list{fnle_method(),        fnre_method(),        fnse_method(),
+                             fnbe_method(),        npe_method(),         npe_windows_method(),
+                             npe_summary_method(), nle_summary_method(), nse_method()};
     for (Method& method : list) {
       if (!method.whole_series) method.settings.push_back(period_field());
       method.settings.push_back(model::preset_field());

@@ -1,7 +1,9 @@
 /// What the training loop minimises: a recorded loss and a way to feed it with examples. Each estimator has one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "catena/core/random.h"
@@ -35,9 +37,17 @@ class Objective {
   virtual std::size_t lanes_per_example() const { return 1; }
   /// Lanes of a block; a loss that compares lanes sees those of its block.
   virtual std::size_t block_lanes() const { return nn::training_block_lanes; }
+  /// Whether the examples of a batch may stand in the order of their lengths, so that blocks of short series cost less.
+  /// Not if noise goes by an example's place.
+  virtual bool by_length() const { return false; }
   /// Writes the inputs of the part's examples into the first lanes; all noise comes from `stream`.
   virtual void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const = 0;
 };
+
+/// The longest first.
+inline void sort_by_length(const Examples& examples, std::span<std::size_t> order) {
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t row) { return examples.transitions_of(row); });
+}
 
 /// Copies one row of floats per example into the lanes of a block, `copies` lanes each.
 template <class Row>

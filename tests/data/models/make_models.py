@@ -12,7 +12,8 @@ holds what is the method fnbe now.
     catena observe lotka_volterra --transitions 5 --seed 2 -o s.csv
     catena sample fnse_separable.safetensors --observation s.csv -n 200 --seed 5 -o p.nc
 
-So were 0.1.0/npe, npe_windows and nse, methods that came after 0.1.0, by naming them: make_models.py npe npe_windows nse
+So were the methods of whole series, which came after 0.1.0, by naming them: make_models.py npe npe_windows nse, and later
+make_models.py npe_summary nle_summary
 
 Models are small on purpose: what is tested is that files stay
 readable, not that posteriors are good.
@@ -28,7 +29,13 @@ import numpy as np
 QUIET = {"show_progress_bars": False}
 SMALL = {"width": 12}
 FLOW = {"summaries": 8, "flow_width": 12, "flow_layers": 2, "bins": 4, "decay": 0.1}
-SMALL_SERIES = {"npe": FLOW, "npe_windows": FLOW, "nse": {"summaries": 8, "width": 12, "decay": 0.1}}
+SMALL_SERIES = {
+    "npe": FLOW,
+    "npe_windows": FLOW,
+    "npe_summary": {**FLOW, "summary": "sliced", "summary_epochs": 10},
+    "nle_summary": {"units": 8, "flow_width": 12, "flow_layers": 2, "decay": 0.1, "summary_epochs": 10},
+    "nse": {"summaries": 8, "width": 12, "decay": 0.1},
+}
 
 
 def main(chosen: list[str]) -> None:
@@ -55,7 +62,7 @@ def main(chosen: list[str]) -> None:
             "mean": draws.mean(axis=0).tolist(),
             "deviation": draws.std(axis=0).tolist(),
         }
-        if method in ("fnle", "fnre", "npe", "npe_windows"):
+        if method in ("fnle", "fnre", "npe", "npe_windows", "npe_summary", "nle_summary"):
             record["theta"] = thetas.tolist()
             record["log_prob"] = posterior.log_prob(thetas, x=observation).tolist()
         (folder / f"{method}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 /// noise by a sequence of layers, in each of which coordinate i is transformed by a function whose parameters a network
 /// makes from a context and the coordinates before i. Between layers the order of the coordinates is reversed. A kind
 /// of flow is a transformation of one number (maf.cpp, nsf.cpp). Densities of transitions have x^t and z as context,
-/// posteriors of whole series (posterior/) what an embedding made of the series.
+/// posteriors of whole series (posterior/) what an embedding made of the series, and likelihoods of that have z.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,8 @@ struct FlowTransform {
   double (*invert)(const FlowSettings& settings, std::span<const float> parameters, double u);
 };
 
-/// The transformation of a neural spline flow (nsf.cpp).
+/// The transformations of a masked autoregressive flow (maf.cpp) and of a neural spline flow (nsf.cpp).
+const FlowTransform& affine_transform();
 const FlowTransform& spline_transform();
 
 /// −log q(v | context) = ½‖u‖² − Σ_layers Σ_i log f', without ½ log 2π for each coordinate.

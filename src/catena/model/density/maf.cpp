@@ -27,6 +27,8 @@ const FlowTransform affine{"maf", [](const FlowSettings&) { return std::size_t{2
 
 }  // namespace
 
+const FlowTransform& affine_transform() { return affine; }
+
 DensityKind maf_density() { return flow_density<affine>("a masked autoregressive flow"); }
 
 }  // namespace catena::model

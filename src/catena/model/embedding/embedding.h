@@ -19,6 +19,7 @@ namespace catena::model {
 struct EmbeddingSettings {
   std::string embedding = "gru";
   int summaries = 50;
+  int units = 0;
   int window_width = 64;
   int window_features = 100;
   int head_width = 100;
@@ -27,6 +28,14 @@ struct EmbeddingSettings {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit(c.summaries, "summaries", "numbers that the embedding makes of a series", at_least(1));
+    list_networks(c, visit);
+  }
+  /// Without their number.
+  template <class Self, class Visit>
+  static void list_networks(Self& c, Visit&& visit) {
+    visit(c.units, "units",
+          "units of the recurrence, with a layer of as many before the summaries (0: its state is the summaries)",
+          when("embedding", {"gru"}, at_least(0)));
     visit(c.window_width, "window_width", "units of the two layers that see one transition",
           when("embedding", {"windows"}, at_least(1)));
     visit(c.window_features, "window_features", "numbers of each transition that are summed over the series",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catena/core/check.h"
+#include "catena/model/embedding/summaries.h"
 #include "catena/nn/layers.h"
 
 namespace catena::model {
@@ -28,10 +29,10 @@ PosteriorGraph record_posterior(const PosteriorModelSettings& settings, std::siz
   return result;
 }
 
-PosteriorFlowGraph record_posterior_flow(const PosteriorModelSettings& settings, std::size_t parameters) {
-  PosteriorFlowGraph result;
+SummarisedGraph record_posterior_flow(const PosteriorModelSettings& settings, std::size_t parameters, nn::Lanes lanes) {
+  SummarisedGraph result;
   nn::Graph& graph = result.graph;
-  result.summaries = graph.input("summaries", static_cast<std::size_t>(settings.embedding.summaries), nn::Lanes::one());
+  result.summaries = graph.input("summaries", static_cast<std::size_t>(settings.embedding.summaries), lanes);
   result.z = graph.input("z", parameters);
   result.loss = record_flow_of_z(graph, settings, nn::repeat(graph, result.summaries), result.z);
   return result;
@@ -40,12 +41,10 @@ PosteriorFlowGraph record_posterior_flow(const PosteriorModelSettings& settings,
 PosteriorModel::PosteriorModel(const TrainedModel& trained)
     : model(&trained),
       settings(from_json_part<PosteriorModelSettings>(trained.source, trained.settings)),
-      longest(longest_series(trained)) {
-  if (longest == 0) throw FileError(fmt::format("{}: does not say how long its series were", trained.source));
-}
+      longest(known_longest_series(trained)) {}
 
 std::vector<float> PosteriorModel::summaries(ConstMatrixView c) const {
-  return embedding().embed(settings.embedding, longest, c, weights(), model->source);
+  return summaries_of(*model, "posterior", settings.embedding, longest, c);
 }
 
 void PosteriorModel::draw(std::span<const float> summaries, Stream stream, MatrixView z) const {
@@ -64,6 +63,12 @@ std::size_t longest_series(const TrainedModel& model) {
   if (series == model.notes.end() || !series->is_object()) return 0;
   const nlohmann::json longest = series->value("longest", nlohmann::json());
   return longest.is_number_unsigned() ? longest.get<std::size_t>() : 0;
+}
+
+std::size_t known_longest_series(const TrainedModel& model) {
+  const std::size_t longest = longest_series(model);
+  if (longest == 0) throw FileError(fmt::format("{}: does not say how long its series were", model.source));
+  return longest;
 }
 
 }  // namespace catena::model

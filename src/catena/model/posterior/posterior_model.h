@@ -1,9 +1,10 @@
-/// A posterior that was learned from whole series (the methods npe and npe_windows; docs/theory/npe.md): a neural
-/// spline flow of z whose context is an embedding of the series,
+/// A posterior that was learned from whole series (the methods npe, npe_windows and npe_summary; docs/theory/npe.md): a
+/// neural spline flow of z whose context is an embedding of the series,
 ///
 ///   q(z | x⁰, …, x^T) = flow(z; s(c_1, …, c_T)),
 ///
-/// normalised, and exact to evaluate and to draw from. Its one network, "posterior", has the weights of both.
+/// normalised, and exact to evaluate and to draw from. Its one network, "posterior", has the weights of both, unless
+/// the embedding was trained before it (embedding/summaries.h).
 #pragma once
 
 #include <cstddef>
@@ -54,12 +55,15 @@ struct PosteriorGraph {
 PosteriorGraph record_posterior(const PosteriorModelSettings& settings, std::size_t parameters, std::size_t features,
                                 std::size_t longest);
 
-/// The flow alone, with what the embedding made of a series as an input that all lanes share.
-struct PosteriorFlowGraph {
+/// What goes on with the summaries of a series: −log of a density that ties them to z, without ½ log 2π for each of its
+/// coordinates. For inference all lanes share the summaries of one series, for training each has its own.
+struct SummarisedGraph {
   nn::Graph graph;
   nn::Value summaries, z, loss;
 };
-PosteriorFlowGraph record_posterior_flow(const PosteriorModelSettings& settings, std::size_t parameters);
+/// The flow alone: the density is q(z | s).
+SummarisedGraph record_posterior_flow(const PosteriorModelSettings& settings, std::size_t parameters,
+                                      nn::Lanes lanes = nn::Lanes::one());
 
 /// Ready for use: its settings read back from the file.
 struct PosteriorModel {
@@ -80,5 +84,7 @@ struct PosteriorModel {
 
 /// How many transitions the longest series had that a model of whole series was trained on; 0 for any other model.
 std::size_t longest_series(const TrainedModel& model);
+/// The same of a model that must say it. Throws FileError.
+std::size_t known_longest_series(const TrainedModel& model);
 
 }  // namespace catena::model

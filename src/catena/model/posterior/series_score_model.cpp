@@ -1,6 +1,7 @@
 #include "catena/model/posterior/series_score_model.h"
 
 #include "catena/core/check.h"
+#include "catena/model/embedding/summaries.h"
 #include "catena/model/posterior/posterior_model.h"
 #include "catena/model/score/conditional_network.h"
 #include "catena/nn/layers.h"
@@ -44,12 +45,10 @@ SeriesScoreModel::SeriesScoreModel(const TrainedModel& trained)
     : model(&trained.of_method("nse")),
       settings(from_json_part<SeriesScoreSettings>(trained.source, trained.settings)),
       schedule(diffusion::schedules().at(trained.source, settings.schedule).schedule),
-      longest(longest_series(trained)) {
-  if (longest == 0) throw FileError(fmt::format("{}: does not say how long its series were", trained.source));
-}
+      longest(known_longest_series(trained)) {}
 
 std::vector<float> SeriesScoreModel::summaries(ConstMatrixView c) const {
-  return embedding().embed(settings.embedding, longest, c, weights(), model->source);
+  return summaries_of(*model, "score", settings.embedding, longest, c);
 }
 
 }  // namespace catena::model

@@ -10,9 +10,15 @@
 // share a block, and the last state is that of each series' own end. Parameters: W, U (rows r, z, n), b, c. One time is
 // a series too, so that a state that is carried from call to call gives what the whole series would, bit for bit.
 //
+// Times that no lane of the block has (m = 0 in all of them) cost a copy: lanes of like lengths stand together. At the
+// first time without a state before it, h = 0 and the products with U are left out.
+//
 // The reverse pass goes back through the times; what it does at each stands in kernels/gru_kernels.h. No tangent.
 
 #include "catena/nn/kernels/gru_kernels.h"
+
+#include <algorithm>
+#include <utility>
 
 #include "catena/nn/kernels/kernels.h"
 #include "catena/nn/ops/ops.h"
@@ -49,16 +55,23 @@ void gru_shape(ShapeCall& call) {
 /// The operands of one time.
 struct GruTime {
   ConstBlock x, h, m;
+  bool from_zero;  // h is zero
 
   /// `states` are the states that come out.
   GruTime(const GruSizes& s, const nn::Operands& call, ConstBlock states, std::size_t time)
-      : x(rows(call.inputs[0], time * s.features, s.features)) {
+      : x(rows(call.inputs[0], time * s.features, s.features)), from_zero(time == 0 && !s.state) {
     h = time > 0  ? rows(states, (time - 1) * s.units, s.units)
         : s.state ? call.inputs[1]
                   : ConstBlock(rows(call.scratch_rows, 5 * s.units, s.units));
     if (s.mask) m = rows(call.inputs.back(), time, 1);
   }
 };
+
+/// Whether any lane has this time.
+bool has_time(const GruTime& now) {
+  if (now.m.data == nullptr) return true;
+  return std::any_of(now.m.data, now.m.data + now.m.lanes, [](float m) { return m != 0; });
+}
 
 /// U_r and U_z, and U_n: as they are, or transposed.
 struct RecurrentWeights {
@@ -72,23 +85,38 @@ struct RecurrentWeights {
   }
 };
 
+/// r, z, n and u of one time into `kept`, and h' into `out`.
+void compute_time(const GruSizes& s, const nn::Operands& call, const GruTime& now, Block kept, Block out) {
+  const std::size_t k = s.units;
+  const auto u_of = RecurrentWeights::of(call.parameters[1], k);
+  const Block all = rows(kept, 0, 3 * k), gates = rows(kept, 0, 2 * k), r = rows(kept, 0, k), z = rows(kept, k, k),
+              n = rows(kept, 2 * k, k), u = rows(kept, 3 * k, k);
+  kernels::product(matrix(call.parameters[0], *call.shapes[0]), now.x, call.parameters[2], {}, all);
+  if (now.from_zero) {
+    for (std::size_t f = 0; f < k; ++f) std::fill_n(u.feature(f), padded_lanes(u.lanes), call.parameters[3][f]);
+  } else {
+    kernels::product(u_of.gates, now.h, nullptr, gates, gates);
+    kernels::product(u_of.candidate, now.h, call.parameters[3], {}, u);
+  }
+  kernels::activate(kernels::Activation::sigmoid, gates, {}, gates, {});
+  kernels::multiply(r, u, out, false);  // h' will stand here
+  kernels::activate(kernels::Activation::tanh, n, out, n, {});
+  kernels::gru_state(now.h, z, n, now.m, out);
+}
+
 void gru_forward(const ForwardCall& call) {
   const auto& s = call.resolved.as<GruSizes>();
   const std::size_t k = s.units;
-  const auto u_of = RecurrentWeights::of(call.parameters[1], k);
   if (!s.state) zero(rows(call.scratch_rows, 5 * k, k));
   for (std::size_t time = 0; time < s.times; ++time) {
     const GruTime now(s, call, call.output, time);
     const Block kept = call.derivatives ? rows(call.saved, time * 4 * k, 4 * k) : rows(call.scratch_rows, 0, 4 * k);
-    const Block all = rows(kept, 0, 3 * k), gates = rows(kept, 0, 2 * k), r = rows(kept, 0, k), z = rows(kept, k, k),
-                n = rows(kept, 2 * k, k), u = rows(kept, 3 * k, k), out = rows(call.output, time * k, k);
-    kernels::product(matrix(call.parameters[0], *call.shapes[0]), now.x, call.parameters[2], {}, all);
-    kernels::product(u_of.gates, now.h, nullptr, gates, gates);
-    kernels::product(u_of.candidate, now.h, call.parameters[3], {}, u);
-    kernels::activate(kernels::Activation::sigmoid, gates, {}, gates, {});
-    kernels::multiply(r, u, out, false);  // h' will stand here
-    kernels::activate(kernels::Activation::tanh, n, out, n, {});
-    kernels::gru_state(now.h, z, n, now.m, out);
+    const Block out = rows(call.output, time * k, k);
+    if (has_time(now)) {
+      compute_time(s, call, now, kept, out);
+    } else {
+      kernels::scale(1, now.h, out, false);
+    }
   }
 }
 
@@ -103,24 +131,34 @@ void gru_reverse(const ReverseCall& call) {
   const Block gx = call.input_gradients[0], gm = s.mask ? call.input_gradients.back() : Block();
   const Block g_state = s.state ? call.input_gradients[1] : Block();
   float *gb = cleared_gradient(call, 2), *gc = cleared_gradient(call, 3);
+  bool first_w = !call.accumulate_parameters[0], first_u = !call.accumulate_parameters[1];  // to be overwritten
   for (std::size_t time = s.times; time-- > 0;) {
     const GruTime now(s, call, call.output, time);
-    const ConstBlock kept = rows(call.saved, time * 4 * k, 4 * k);
+    const ConstBlock g_output = rows(call.output_gradient, time * k, k);
+    const Block to_x = gx.data == nullptr ? Block() : rows(gx, time * s.features, s.features);
+    const Block kept = rows(call.saved, time * 4 * k, 4 * k);
+    if (!has_time(now)) {
+      if (gm.data == nullptr) {
+        kernels::scale(1, g_output, gh, true);
+        if (to_x.data != nullptr && !call.accumulate[0]) zero(to_x);
+        continue;
+      }
+      compute_time(s, call, now, kept, gu);  // m has a gradient also where it is zero
+    }
     kernels::gru_reverse({rows(kept, 0, k), rows(kept, k, k), rows(kept, 2 * k, k), rows(kept, 3 * k, k), now.h, now.m,
-                          rows(call.output_gradient, time * k, k), gh, gates, gu,
-                          gm.data == nullptr ? Block() : rows(gm, time, 1), s.mask && call.accumulate.back()});
-    const bool later = time + 1 < s.times;
-    if (gx.data != nullptr) {
-      const Block to = rows(gx, time * s.features, s.features);
-      kernels::product(transposed(call.parameters[0], *call.shapes[0]), gates, nullptr, present(to, call.accumulate[0]),
-                       to);
+                          g_output, gh, gates, gu, gm.data == nullptr ? Block() : rows(gm, time, 1),
+                          s.mask && call.accumulate.back()});
+    if (to_x.data != nullptr) {
+      kernels::product(transposed(call.parameters[0], *call.shapes[0]), gates, nullptr,
+                       present(to_x, call.accumulate[0]), to_x);
     }
     if (float* gw = call.parameter_gradients[0]) {
-      kernels::outer_product(gates, now.x, gw, call.accumulate_parameters[0] || later);
+      kernels::outer_product(gates, now.x, gw, !std::exchange(first_w, false));
     }
-    if (float* g = call.parameter_gradients[1]) {
-      kernels::outer_product(both, now.h, g, call.accumulate_parameters[1] || later);
-      kernels::outer_product(gu, now.h, g + 2 * k * k, call.accumulate_parameters[1] || later);
+    if (float* g = call.parameter_gradients[1]; g != nullptr && !now.from_zero) {
+      const bool add = !std::exchange(first_u, false);
+      kernels::outer_product(both, now.h, g, add);
+      kernels::outer_product(gu, now.h, g + 2 * k * k, add);
     }
     if (gb != nullptr) kernels::add_row_sums(gates, gb);
     if (gc != nullptr) kernels::add_row_sums(gu, gc);
@@ -128,6 +166,9 @@ void gru_reverse(const ReverseCall& call) {
     kernels::product(back.gates, both, nullptr, gh, gh);
     kernels::product(back.candidate, gu, nullptr, gh, gh);
   }
+  // A block of series of one transition each: the states before them are all zero.
+  if (float* g = call.parameter_gradients[1]; g != nullptr && first_u) std::fill_n(g, call.shapes[1]->size(), 0.0F);
+  if (float* gw = call.parameter_gradients[0]; gw != nullptr && first_w) std::fill_n(gw, call.shapes[0]->size(), 0.0F);
   if (g_state.data != nullptr) kernels::scale(1, gh, g_state, call.accumulate[1]);
 }
 

@@ -43,6 +43,7 @@ Operation conv2d();
 Operation group_norm();
 Operation gru();
 Operation sum_places();
+Operation distance_correlation();
 
 /// Checks the numbers of operands and that all inputs agree along the lanes, which the result then has too.
 inline void expect(std::string_view operation, ShapeCall& call, std::size_t inputs, std::size_t parameters) {

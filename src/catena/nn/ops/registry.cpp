@@ -37,6 +37,7 @@ const Registry<Operation>& operations() {
                                                              ops::group_norm(),
                                                              ops::gru(),
                                                              ops::sum_places(),
+                                                             ops::distance_correlation(),
                                                          });
   return registry;
 }

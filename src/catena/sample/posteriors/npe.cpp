@@ -1,77 +1,38 @@
 #include "catena/sample/posteriors/npe.h"
 
-#include <cmath>
-#include <numbers>
-
-#include "catena/core/check.h"
 #include "catena/core/stopwatch.h"
 #include "catena/model/posterior/posterior_model.h"
-#include "catena/nn/workspace_pool.h"
 #include "catena/sample/posterior_map.h"
+#include "catena/sample/posteriors/summarised_density.h"
 
 namespace catena::sample {
 namespace {
 
-constexpr std::size_t flow_block_lanes = 128;  // as in nn/rows.h
-constexpr std::size_t map_draws = 200;         // that the mode is climbed to from
+constexpr std::size_t map_draws = 200;  // that the mode is climbed to from
 
-/// log q(z | s) for the summaries s of one series. Targets are densities up to the constant of the normal, which is
-/// added here for log_prob to take it off again: what it then gives is normalised.
+/// log q(z | s) for the summaries s of one series. Targets are densities up to the constant of the normal, which
+/// log_prob takes off: what it then gives is normalised.
 class FlowTarget final : public Target {
  public:
   FlowTarget(const model::PosteriorModel& posterior, std::vector<float> summaries, const Parallel& parallel)
-      : flow_(model::record_posterior_flow(posterior.settings, posterior.model->prior.size())),
-        weights_(model::flat_weights(flow_.graph, posterior.weights(), posterior.model->source)),
-        summaries_(std::move(summaries)),
-        parallel_(parallel),
-        plain_(flow_.graph, flow_block_lanes, nn::Purpose::inference()),
-        with_gradient_(flow_.graph, flow_block_lanes, {.keep_values = true, .input_gradients = {flow_.z}}) {}
+      : density_(model::record_posterior_flow(posterior.settings, posterior.model->prior.size()), posterior.weights(),
+                 posterior.model->source, std::move(summaries), parallel) {}
 
-  std::size_t dimension() const override { return flow_.graph.features(flow_.z); }
+  std::size_t dimension() const override { return density_.dimension(); }
   bool has_gradient() const override { return true; }
-  void log_density(ConstMatrixView z, std::span<double> out) const override { evaluate(z, out, {}); }
+  void log_density(ConstMatrixView z, std::span<double> out) const override { density_.evaluate(z, out, {}); }
   void log_density_and_gradient(ConstMatrixView z, std::span<double> out, MatrixView gradient) const override {
-    evaluate(z, out, gradient);
+    density_.evaluate(z, out, gradient);
   }
 
  private:
-  void evaluate(ConstMatrixView z, std::span<double> out, MatrixView gradient) const {
-    parallel_.for_blocks(z.rows, flow_block_lanes, [&](std::size_t begin, std::size_t end, std::size_t) {
-      const std::size_t lanes = end - begin;
-      const bool wants_gradient = gradient.rows > 0;
-      const auto workspace = (wants_gradient ? with_gradient_ : plain_).borrow();
-      const Block context = workspace->value(flow_.summaries, lanes), point = workspace->value(flow_.z, lanes);
-      for (std::size_t f = 0; f < summaries_.size(); ++f) context(f, 0) = summaries_[f];
-      for (std::size_t l = 0; l < lanes; ++l) {
-        for (std::size_t f = 0; f < z.cols; ++f) point(f, l) = static_cast<float>(z(begin + l, f));
-      }
-      workspace->forward(weights_, lanes);
-      const Block loss = workspace->value(flow_.loss, lanes);
-      for (std::size_t l = 0; l < lanes; ++l) out[begin + l] = -loss(0, l);
-      if (!wants_gradient) return;
-      const Block slope = workspace->gradient(flow_.loss, lanes);
-      for (std::size_t l = 0; l < lanes; ++l) slope(0, l) = -1;
-      workspace->reverse(weights_, lanes, flow_.loss, {});
-      const Block found = workspace->gradient(flow_.z, lanes);
-      for (std::size_t l = 0; l < lanes; ++l) {
-        for (std::size_t f = 0; f < z.cols; ++f) gradient(begin + l, f) = found(f, l);
-      }
-    });
-  }
-
-  model::PosteriorFlowGraph flow_;
-  AlignedVector<float> weights_;
-  std::vector<float> summaries_;
-  Parallel parallel_;
-  mutable nn::WorkspacePool plain_, with_gradient_;
+  SummarisedDensity density_;
 };
 
 /// What the network makes of the request's series.
 std::vector<float> summaries_of(const model::PosteriorModel& posterior, const PosteriorRequest& request,
                                 const compose::ObservedSeries& observed) {
-  check::that(request.series.size() == 1 || posterior.embedding().sums, "sample", "the number of series of one theta",
-              request.series.size(),
-              "1: a recurrent embedding reads one series (npe_windows adds series up, fnle and fnse compose them)");
+  check_one_series(request, posterior.embedding());
   return posterior.summaries(observed.c);
 }
 
@@ -123,6 +84,12 @@ PosteriorSampler npe_posterior_sampler() {
 PosteriorSampler npe_windows_posterior_sampler() {
   PosteriorSampler sampler = npe_posterior_sampler();
   sampler.name = "npe_windows";
+  return sampler;
+}
+
+PosteriorSampler npe_summary_posterior_sampler() {
+  PosteriorSampler sampler = npe_posterior_sampler();
+  sampler.name = "npe_summary";
   return sampler;
 }
 

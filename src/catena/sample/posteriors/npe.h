@@ -8,5 +8,6 @@ namespace catena::sample {
 
 PosteriorSampler npe_posterior_sampler();
 PosteriorSampler npe_windows_posterior_sampler();
+PosteriorSampler npe_summary_posterior_sampler();
 
 }  // namespace catena::sample

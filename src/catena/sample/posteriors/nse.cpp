@@ -2,12 +2,12 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "catena/core/check.h"
 #include "catena/core/stopwatch.h"
 #include "catena/model/posterior/series_score_model.h"
 #include "catena/nn/workspace_pool.h"
 #include "catena/sample/finite_rows.h"
 #include "catena/sample/posterior_map.h"
+#include "catena/sample/posteriors/summarised_density.h"
 
 namespace catena::sample {
 namespace {
@@ -86,8 +86,7 @@ compose::PosteriorShape shape_of(const Matrix& z) {
 /// The score of the request's series, with the shape that draws of a first, coarse pass have.
 SummarisedScore score_of(const model::SeriesScoreModel& model, const PosteriorRequest& request,
                          const compose::ObservedSeries& observed) {
-  check::that(request.series.size() == 1 || model.embedding().sums, "sample", "the number of series of one theta",
-              request.series.size(), "1: a recurrent embedding reads one series");
+  check_one_series(request, model.embedding());
   return SummarisedScore(model, model.summaries(observed.c));
 }
 

@@ -1,34 +1,21 @@
 #include "catena/train/methods/npe.h"
 
-#include <algorithm>
-
-#include "catena/train/choose/decay_search.h"
 #include "catena/train/objectives/posterior.h"
 
 namespace catena::train {
-namespace {
 
-/// The held-out loss was best after 440 to 560 steps of npe_windows on 10,000 transitions of lotka_volterra, and after
-/// 960 of npe on 100,000 of gaussian_rw; patience ends the rest.
-constexpr int least_trial_steps = 500;
-int npe_steps(std::size_t examples) {
+int series_steps(std::size_t examples) {
   return static_cast<int>(std::clamp<double>(0.2 * static_cast<double>(examples), 2000, 20000));
 }
+
+namespace {
 
 template <class Settings>
 model::TrainedModel train_posterior(std::string_view method, const MethodContext& context) {
   const auto settings = from_json<Settings>("train", context.settings);
   model::TrainedModel model = series_model(method, context, settings.shortened, to_json(settings));
-  LoopSettings loop = context.loop;
-  loop.steps = chosen_steps(loop.steps, npe_steps(context.data.training_size()), settings.effort);
-  DecaySearch search = with_effort(
-      {.kinds = {settings.embedding.embedding},
-       .others = {},
-       .decay = settings.decay,
-       .loop = loop,
-       .objective = [&](const std::string&) { return std::make_unique<PosteriorObjective>(settings, context.data); }},
-      settings.effort);
-  search.trial_steps = std::min(search.trial_steps, std::max(least_trial_steps, loop.steps / 4));
+  const DecaySearch search =
+      series_search(settings, context, [&] { return std::make_unique<PosteriorObjective>(settings, context.data); });
   context.progress.expect(most_steps(search));
   model.settings["decay"] = search_decay(model, "posterior", search, context).decay;
   model.main_network = "posterior";

@@ -15,6 +15,7 @@ class PosteriorObjective final : public Objective {
   nn::Value loss() const override { return posterior_.loss; }
   /// All states of a recurrence are kept for its gradient: few lanes, so that they stay in the second cache.
   std::size_t block_lanes() const override { return 64; }
+  bool by_length() const override { return true; }
   void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const override;
 
  private:
