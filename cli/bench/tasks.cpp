@@ -10,8 +10,8 @@ void bench_tasks(BenchContext& context) {
   for (const tasks::TaskEntry& entry : tasks::registry()) {
     const tasks::Task task = entry.make(nlohmann::json::object());
     const Streams streams(1);
-    const simulate::TransitionSource source(
-        task, simulate::make_proposal("bench", task.fixed_proposal, {task, streams}), streams);
+    const nlohmann::json proposal = task.fixed_proposal.is_null() ? task.proposal : task.fixed_proposal;
+    const simulate::TransitionSource source(task, simulate::make_proposal("bench", proposal, {task, streams}), streams);
     simulate::TransitionLanes lanes(task, source.lanes());
     std::size_t block = 0;
     const double seconds = context.seconds_per_call([&] {
