@@ -285,9 +285,9 @@ inline Twin with_gaps(Twin whole, const std::string& task, const nlohmann::json&
 }
 
 /// Every task of the tables, in the sizes of the tables.
-/// Its small setting: 32 × 32 cells, 5 inner steps. Series start from a smooth velocity, which need not be the task's.
+/// Its small setting: 32 × 32 cells, 2 inner steps. Series start from a smooth velocity, which need not be the task's.
 inline Twin kolmogorov_flow() {
-  constexpr int side = 32, inner_steps = 5;
+  constexpr int side = 32, inner_steps = 2;
   const tasks::kolmogorov_flow::Options options{.grid = side, .inner_steps = inner_steps};
   Twin twin{"kolmogorov_flow", 2,
             [](Stream& stream) {

@@ -361,7 +361,7 @@ TEST(KolmogorovFlow, MakesTheSameTransitionsOnOneTwoAndFiveThreads) {
 
 TEST(KolmogorovFlow, RefusesOtherGrids) {
   EXPECT_THROW(make_task("kolmogorov_flow", {{"grid", 48}}), InputError);
-  EXPECT_THROW(make_task("kolmogorov_flow", {{"noise", 0.0}}), InputError);
+  EXPECT_THROW(make_task("kolmogorov_flow", {{"sigma", 0.0}}), InputError);
   EXPECT_THROW(make_task("kolmogorov_flow", {{"inner_steps", 0}}), InputError);
 }
 

@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace catena::tasks::kolmogorov_flow::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-// No wider than the shortest side.
-using Float = hn::CappedTag<float, 32>;
+// No wider than half the shortest side.
+using Float = hn::CappedTag<float, 16>;
 using FloatV = hn::Vec<Float>;
 
 HWY_INLINE FloatV at(const float* from) { return hn::LoadU(Float(), from); }
@@ -118,6 +118,31 @@ void TakeDivergence(Flow& flow) {
   }
 }
 
+void PairRows(std::size_t n, Field& field) {
+  const std::size_t width = hn::Lanes(Float());
+  for (std::size_t i = 0; i < n / 2; ++i) {
+    float *one = field.row(i), *other = field.row(n - 1 - i);
+    for (std::size_t j = 0; j < n; j += width) {
+      const FloatV a = at(one + j), b = at(other + j);
+      hn::StoreU(hn::Add(a, b), Float(), one + j);
+      hn::StoreU(hn::Sub(a, b), Float(), other + j);
+    }
+  }
+}
+
+void PairColumns(std::size_t n, Field& field) {
+  const std::size_t width = hn::Lanes(Float());
+  for (std::size_t i = 0; i < n; ++i) {
+    float* row = field.row(i);
+    for (std::size_t j = 0; j < n / 2; j += width) {
+      float* other = row + n - width - j;
+      const FloatV a = at(row + j), b = hn::Reverse(Float(), at(other));
+      hn::StoreU(hn::Add(a, b), Float(), row + j);
+      hn::StoreU(hn::Reverse(Float(), hn::Sub(a, b)), Float(), other);
+    }
+  }
+}
+
 void Multiply(const float* m, std::size_t n, Field& field) {
   const std::size_t width = hn::Lanes(Float());
   for (std::size_t i = 0; i < n; ++i) {
@@ -151,6 +176,8 @@ namespace catena::tasks::kolmogorov_flow {
 
 HWY_EXPORT(Advance);
 HWY_EXPORT(TakeDivergence);
+HWY_EXPORT(PairRows);
+HWY_EXPORT(PairColumns);
 HWY_EXPORT(Multiply);
 HWY_EXPORT(SubtractGradient);
 
@@ -158,6 +185,8 @@ void advance(const StepCoefficients& coefficients, const float* force, Flow& flo
   HWY_DYNAMIC_DISPATCH(Advance)(coefficients, force, flow);
 }
 void take_divergence(Flow& flow) { HWY_DYNAMIC_DISPATCH(TakeDivergence)(flow); }
+void pair_rows(std::size_t n, Field& field) { HWY_DYNAMIC_DISPATCH(PairRows)(n, field); }
+void pair_columns(std::size_t n, Field& field) { HWY_DYNAMIC_DISPATCH(PairColumns)(n, field); }
 void multiply(const float* m, std::size_t n, Field& field) { HWY_DYNAMIC_DISPATCH(Multiply)(m, n, field); }
 void subtract_gradient(Flow& flow) { HWY_DYNAMIC_DISPATCH(SubtractGradient)(flow); }
 

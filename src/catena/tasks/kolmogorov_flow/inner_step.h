@@ -20,6 +20,11 @@ void advance(const StepCoefficients& coefficients, const float* force, Flow& flo
 /// q = δu* + δv*
 void take_divergence(Flow& flow);
 
+/// Rows i and n − 1 − i become their sum and their difference, in this order for i < n/2: B from the left.
+void pair_rows(std::size_t n, Field& field);
+/// Likewise values j and n − 1 − j of every row: B from the right.
+void pair_columns(std::size_t n, Field& field);
+
 /// field ∘ m, m: n × n
 void multiply(const float* m, std::size_t n, Field& field);
 

@@ -29,8 +29,8 @@ Task make(const Options& options) {
   const auto solver = std::make_shared<const Solver>(options);
   Task task = parts::make_task_of(
       "kolmogorov_flow", options, std::move(prior), velocity_names(options.side()),
-      [solver, noise = options.noise](const simulate::StepInput& input, Stream& stream, StateBlock next) {
-        step(*solver, noise, input, stream, next);
+      [solver, sigma = options.sigma](const simulate::StepInput& input, Stream& stream, StateBlock next) {
+        step(*solver, sigma, input, stream, next);
       });
   task.initial_state = [solver, options](Stream& stream, std::span<double> state) {
     initial_state(*solver, options, stream, state);
@@ -44,7 +44,7 @@ TaskEntry entry() {
   TaskEntry entry =
       parts::entry_of("kolmogorov_flow", "a turbulent fluid on a grid, its density and Reynolds number", make,
                       [](const Options& options, const Run& run) { return likelihood(options, run.states); });
-  entry.small = {{"grid", 32}, {"inner_steps", 5}};
+  entry.small = {{"grid", 32}, {"inner_steps", 2}};
   return entry;
 }
 

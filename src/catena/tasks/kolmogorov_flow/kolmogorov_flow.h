@@ -34,7 +34,7 @@ struct GridSide {
 struct Options {
   int grid = 64;
   int inner_steps = 100;
-  double noise = 0.005;
+  double sigma = 0.005;
   double forcing = 1;
   int forcing_wavenumber = 4;
   double friction = 0.1;
@@ -45,7 +45,7 @@ struct Options {
   static void fields(Self& c, Visit&& visit) {
     visit(c.grid, "grid", "cells along each side", GridSide());
     visit(c.inner_steps, "inner_steps", "solver steps of 0.001 in a transition", between(1, 10000));
-    visit(c.noise, "noise", "standard deviation of what is added to every velocity after a transition", positive());
+    visit(c.sigma, "sigma", "standard deviation of what is added to every velocity after a transition", positive());
     visit(c.forcing, "forcing", "largest force, along x", not_negative());
     visit(c.forcing_wavenumber, "forcing_wavenumber", "waves of the force across the domain", between(1, 16));
     visit(c.friction, "friction", "linear damping", not_negative());
@@ -66,7 +66,7 @@ struct Constants {
 };
 
 /// One transition of every lane: `solver` is that of the options.
-void step(const Solver& solver, double noise, const simulate::StepInput& input, Stream& stream, StateBlock next);
+void step(const Solver& solver, double sigma, const simulate::StepInput& input, Stream& stream, StateBlock next);
 
 /// x⁰: white noise in each component, times e^(−(log k − log k₀ − s²)²/2s²)/k² in Fourier space (a log-normal density
 /// with its peak at k₀ and s² = 0.25, over k), then three times: without divergence, and scaled to the largest speed.

@@ -17,7 +17,7 @@ namespace {
 class Likelihood final : public SeriesLikelihood {
  public:
   Likelihood(const Options& options, ConstMatrixView series, const Constants& constants)
-      : noise_(options.noise), solver_(options, constants), series_(exact::copy_series(series)) {}
+      : sigma_(options.sigma), solver_(options, constants), series_(exact::copy_series(series)) {}
 
   std::size_t parameters() const override { return 2; }
   std::size_t transitions() const override { return series_.rows() - 1; }
@@ -30,7 +30,7 @@ class Likelihood final : public SeriesLikelihood {
     solver_.run(theta[0], theta[1], flow);
     solver_.write(flow, std::span<float>(state));
     for (std::size_t i = 0; i < state.size(); ++i) {
-      out[i] = (series_(t + 1, i) - static_cast<double>(state[i])) / noise_;
+      out[i] = (series_(t + 1, i) - static_cast<double>(state[i])) / sigma_;
     }
   }
 
@@ -41,13 +41,13 @@ class Likelihood final : public SeriesLikelihood {
       double squares = 0;
       for (const double value : r) squares += value * value;
       const double log_density =
-          -0.5 * squares - static_cast<double>(r.size()) * (exact::log_sqrt_2pi + std::log(noise_));
+          -0.5 * squares - static_cast<double>(r.size()) * (exact::log_sqrt_2pi + std::log(sigma_));
       out[t] = std::isfinite(log_density) ? log_density : -std::numeric_limits<double>::infinity();
     }
   }
 
  private:
-  double noise_;
+  double sigma_;
   Solver solver_;
   Matrix series_;
 };

@@ -22,17 +22,20 @@ Solver::Solver(const Options& options, const Constants& constants)
     const double y = two_pi * (static_cast<double>(j) + 0.5) / n;
     force_.push_back(static_cast<float>(options.forcing * std::sin(options.forcing_wavenumber * y)));
   }
-  // Columns of W: the mean, then cosine and sine of k = 1, …, n/2 − 1, then the cosine of n/2.
-  basis_.resize(n_ * n_);
-  basis_t_.resize(n_ * n_);
+  // S has its columns in the order in which B leaves the differences: the pair (j, n − 1 − j) at n − 1 − j.
+  const std::size_t half = n_ / 2;
+  halves_.resize(2 * half * half);
+  halves_t_.resize(2 * half * half);
   std::vector<double> lambda;
-  for (std::size_t c = 0; c < n_; ++c) {
-    const std::size_t k = (c + 1) / 2;
-    const bool sine = c > 0 && c % 2 == 0;
-    const double norm = std::sqrt((c == 0 || c + 1 == n_ ? 1 : 2) / n);
-    for (std::size_t j = 0; j < n_; ++j) {
-      const double angle = two_pi * static_cast<double>(j * k % n_) / n;
-      basis_[j * n_ + c] = basis_t_[c * n_ + j] = static_cast<float>(norm * (sine ? std::sin(angle) : std::cos(angle)));
+  for (std::size_t row = 0; row < n_; ++row) {
+    const bool sine = row >= half;
+    const std::size_t k = sine ? row - half + 1 : row, first = sine ? half * half : 0, r = row % half;
+    const double norm = std::sqrt((k == 0 || k == half ? 1 : 2) / n);
+    for (std::size_t c = 0; c < half; ++c) {
+      const std::size_t j = sine ? half - 1 - c : c;
+      const double angle = two_pi * static_cast<double>((2 * j + 1) * k % (2 * n_)) / (2 * n);
+      const auto value = static_cast<float>(norm * (sine ? std::sin(angle) : std::cos(angle)));
+      halves_[first + r * half + c] = halves_t_[first + c * half + r] = value;
     }
     wavenumbers_.push_back(static_cast<int>(k));
     lambda.push_back(2 - 2 * std::cos(two_pi * static_cast<double>(k) / n));
@@ -67,16 +70,34 @@ void Solver::write(const Flow& flow, std::span<float> values) const {
   }
 }
 
+void Solver::from_left(const AlignedVector<float>& halves, Field& from, Field& to) const {
+  const std::size_t half = n_ / 2;
+  for (const std::size_t first : {std::size_t{0}, half}) {
+    nn::kernels::product({halves.data() + first * half, half, half, half, 1},
+                         ConstBlock(from.row(first), half, n_, from.stride), nullptr, {},
+                         Block(to.row(first), half, n_, to.stride));
+  }
+}
+
+void Solver::from_right(const AlignedVector<float>& halves, Field& from, Field& to) const {
+  const std::size_t half = n_ / 2;
+  for (const std::size_t first : {std::size_t{0}, half}) {
+    nn::kernels::product({from.row(0) + first, n_, half, from.stride, 1},
+                         ConstBlock(halves.data() + first * half, half, half, half), nullptr, {},
+                         Block(to.row(0) + first, n_, half, to.stride));
+  }
+}
+
 void Solver::filter(std::span<const float> multipliers, Field& field, Field& work) const {
-  using nn::kernels::product;
-  const auto rows_of = [&](Field& f) { return Block(f.row(0), n_, n_, f.stride); };
-  const auto coefficients_of = [&](Field& f) { return nn::kernels::Coefficients{f.row(0), n_, n_, f.stride, 1}; };
-  const ConstBlock w(basis_.data(), n_, n_, n_), w_t(basis_t_.data(), n_, n_, n_);
-  product({basis_.data(), n_, n_, 1, n_}, rows_of(field), nullptr, {}, rows_of(work));  // Wᵀ d
-  product(coefficients_of(work), w, nullptr, {}, rows_of(field));                       // Wᵀ d W
+  pair_rows(n_, field);
+  from_left(halves_, field, work);
+  pair_columns(n_, work);
+  from_right(halves_t_, work, field);  // Wᵀ d W
   multiply(multipliers.data(), n_, field);
-  product(coefficients_of(field), w_t, nullptr, {}, rows_of(work));
-  product({basis_.data(), n_, n_, n_, 1}, rows_of(work), nullptr, {}, rows_of(field));
+  from_right(halves_, field, work);
+  pair_columns(n_, work);
+  from_left(halves_t_, work, field);
+  pair_rows(n_, field);
 }
 
 void Solver::project(Flow& flow) const {

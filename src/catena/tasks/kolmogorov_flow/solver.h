@@ -9,10 +9,12 @@
 /// 2. c* = c + dt (−δF/h + (ν/ρ) Σ_neighbours (c_n − c)/h² + (f − friction c)/ρ);
 /// 3. δδq = δu* + δv*, and (u, v) = (u*, v*) − δq: without divergence to rounding.
 ///
-/// Step 3 is solved in the eigenvectors of the periodic second difference, W_{jk} = 1/√n, √(2/n) cos(2πjk/n), …:
-///   q = W (M ∘ (Wᵀ d W)) Wᵀ,   M_{kl} = −1/(λ_k + λ_l), λ_k = 2 − 2 cos(2πk/n), 0 for the mean,
-/// four dense products. Vectors lie along y, so that one simulation fills them and its fields stay in the second cache:
-/// a series of its own costs no more than one of many.
+/// Step 3 is solved in the eigenvectors of the periodic second difference, the columns of W: cos(2πk(j+½)/n), k < n/2,
+/// and sin(2πk(j+½)/n), 0 < k ≤ n/2, of length 1,
+///   q = W (M ∘ (Wᵀ d W)) Wᵀ,   M_{kl} = −1/(λ_k + λ_l), λ_k = 2 − 2 cos(2πk/n), 0 for the mean.
+/// Cosines are even and sines odd under j → n − 1 − j, so that Wᵀ = diag(C, S) B with B the sums and differences of
+/// such pairs: four products with halves of n/2 × n/2, at the peak of the machine. Vectors lie along y, so that one
+/// simulation fills them and its fields stay in the second cache: a series of its own costs no more than one of many.
 #pragma once
 
 #include <cstddef>
@@ -79,13 +81,18 @@ class Solver {
   const std::vector<int>& wavenumbers() const { return wavenumbers_; }
 
  private:
+  /// to = diag(C, S) from, or its transpose.
+  void from_left(const AlignedVector<float>& halves, Field& from, Field& to) const;
+  /// to = from diag(C, S)ᵀ for the transposed halves, and the other way round.
+  void from_right(const AlignedVector<float>& halves, Field& from, Field& to) const;
+
   std::size_t n_;
   int inner_steps_;
   double friction_;
   Constants constants_;
   AlignedVector<float> force_;        // F sin(k y_j)
-  AlignedVector<float> basis_;        // W, row-major
-  AlignedVector<float> basis_t_;      // Wᵀ
+  AlignedVector<float> halves_;       // C, then S, row-major
+  AlignedVector<float> halves_t_;     // Cᵀ, Sᵀ
   AlignedVector<float> multipliers_;  // M
   std::vector<int> wavenumbers_;
 };

@@ -20,7 +20,7 @@ double finite_or(double value, double instead_of_infinity) {
 
 }  // namespace
 
-void step(const Solver& solver, double noise, const simulate::StepInput& input, Stream& stream, StateBlock next) {
+void step(const Solver& solver, double sigma, const simulate::StepInput& input, Stream& stream, StateBlock next) {
   const std::size_t n = next.features;
   fill_normal(stream, next);
   Flow flow(solver.side());
@@ -39,7 +39,7 @@ void step(const Solver& solver, double noise, const simulate::StepInput& input, 
     for (std::size_t i = 0; i < n; ++i) {
       double* to = next.feature(i) + begin;
       for (std::size_t l = 0; l < count; ++l) {
-        to[l] = finite_or(static_cast<double>(states[l][i]) + noise * to[l], solver.constants().instead_of_infinity);
+        to[l] = finite_or(static_cast<double>(states[l][i]) + sigma * to[l], solver.constants().instead_of_infinity);
       }
     }
   }
