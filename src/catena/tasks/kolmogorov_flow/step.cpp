@@ -13,34 +13,38 @@ namespace {
 constexpr std::size_t lanes_at_a_time = 8;  // one cache line of doubles
 
 /// What is returned for a value that may not be finite.
-double finite_or(double value, double instead_of_infinity) {
+double finite_or(double value, const Constants& constants) {
   if (std::isfinite(value)) return value;
-  return std::isnan(value) ? 0 : std::copysign(instead_of_infinity, value);
+  return std::isnan(value) ? 0 : std::copysign(constants.instead_of_infinity, value);
 }
 
 }  // namespace
 
 void step(const Solver& solver, double sigma, const simulate::StepInput& input, Stream& stream, StateBlock next) {
   const std::size_t n = next.features;
-  fill_normal(stream, next);
   Flow flow(solver.side());
-  std::vector<std::vector<float>> states(lanes_at_a_time, std::vector<float>(n));
+  std::vector<float> solved(n);
+  std::vector<double> noise(n);  // of one simulation: long rows of normals cost less than short ones
+  std::vector<std::vector<double>> states(lanes_at_a_time, std::vector<double>(n));
   for (std::size_t begin = 0; begin < next.lanes; begin += lanes_at_a_time) {
     const std::size_t count = std::min(lanes_at_a_time, next.lanes - begin);
     for (std::size_t i = 0; i < n; ++i) {
       const double* from = input.state.feature(i) + begin;
-      for (std::size_t l = 0; l < count; ++l) states[l][i] = static_cast<float>(from[l]);
+      for (std::size_t l = 0; l < count; ++l) states[l][i] = from[l];
     }
     for (std::size_t l = 0; l < count; ++l) {
-      solver.read(std::span<const float>(states[l]), flow);
+      std::ranges::transform(states[l], solved.begin(), [](double value) { return static_cast<float>(value); });
+      solver.read(solved, flow);
       solver.run(input.theta(0, begin + l), input.theta(1, begin + l), flow);
-      solver.write(flow, std::span<float>(states[l]));
+      solver.write(flow, solved);
+      stream.fill_normal(std::span<double>(noise));
+      for (std::size_t i = 0; i < n; ++i) {
+        states[l][i] = finite_or(static_cast<double>(solved[i]) + sigma * noise[i], solver.constants());
+      }
     }
     for (std::size_t i = 0; i < n; ++i) {
       double* to = next.feature(i) + begin;
-      for (std::size_t l = 0; l < count; ++l) {
-        to[l] = finite_or(static_cast<double>(states[l][i]) + sigma * to[l], solver.constants().instead_of_infinity);
-      }
+      for (std::size_t l = 0; l < count; ++l) to[l] = states[l][i];
     }
   }
 }
