@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -357,6 +358,25 @@ TEST(KolmogorovFlow, MakesTheSameTransitionsOnOneTwoAndFiveThreads) {
     EXPECT_EQ(one.x, other.x);
     EXPECT_EQ(one.x_next, other.x_next);
   }
+}
+
+TEST(KolmogorovFlow, IsStoredInSinglePrecision) {
+  const Task task = make_task("kolmogorov_flow", {{"grid", 32}, {"inner_steps", 1}});
+  const simulate::SimulationPlan plan{.proposal = {}, .budget = 130, .seed = 4};
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "kolmogorov_flow.nc";
+  simulate::simulate_to_file(path, task, plan, Parallel(2), silent_progress());
+  const auto stored = simulate::read_transitions(path),
+             made = simulate::simulate(task, plan, Parallel(1), silent_progress());
+  ASSERT_EQ(stored.x_next.rows(), 130U);
+  EXPECT_EQ(stored.theta, made.theta);
+  for (std::size_t r = 0; r < 130; ++r) {
+    for (std::size_t i = 0; i < task.simulator.states(); ++i) {
+      ASSERT_EQ(stored.x(r, i), static_cast<double>(static_cast<float>(made.x(r, i))));
+      ASSERT_EQ(stored.x_next(r, i), static_cast<double>(static_cast<float>(made.x_next(r, i))));
+    }
+  }
+  EXPECT_LT(std::filesystem::file_size(path), 130U * 2 * 2048 * sizeof(float) * 3 / 2);  // half of what doubles take
+  std::filesystem::remove(path);
 }
 
 TEST(KolmogorovFlow, RefusesOtherGrids) {

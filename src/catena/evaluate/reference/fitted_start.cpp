@@ -16,11 +16,12 @@ constexpr double apart = 0.5;               // of the prior's deviation
 
 /// Residuals of `terms` transitions that are spread over all; runs of the simulator are counted.
 sample::Residuals residuals_of(const tasks::SeriesLikelihood& likelihood, std::size_t terms,
-                               std::atomic<std::uint64_t>& runs) {
+                               std::atomic<std::uint64_t>& runs, Progress& progress) {
   const std::size_t all = likelihood.transitions();
   return {terms, likelihood.residuals_per_transition(),
-          [&likelihood, &runs, all, terms](std::span<const double> z, std::size_t t, std::span<double> out) {
+          [&likelihood, &runs, &progress, all, terms](std::span<const double> z, std::size_t t, std::span<double> out) {
             ++runs;
+            progress.advance(1);
             likelihood.residuals(z, t * all / terms, out);
           }};
 }
@@ -38,11 +39,11 @@ std::optional<StartingPopulation> fit_population(const ReferenceTarget& target, 
   const tasks::SeriesLikelihood& likelihood = target.likelihood();
   const std::size_t d = target.dimension(), transitions = likelihood.transitions();
   if (likelihood.residuals_per_transition() == 0 || target.free().size() != d) return std::nullopt;
-  progress.start("fitting by least squares", "fits", 0);
+  progress.start("fitting by least squares", "transitions", 0);
   std::atomic<std::uint64_t> runs = 0;
   const std::size_t few = std::min(transitions, few_transitions);
-  const sample::Residuals some = residuals_of(likelihood, few, runs);
-  const sample::Residuals all = residuals_of(likelihood, transitions, runs);
+  const sample::Residuals some = residuals_of(likelihood, few, runs, progress);
+  const sample::Residuals all = residuals_of(likelihood, transitions, runs, progress);
 
   Matrix draws(population, d);
   for (std::size_t i = 0; i < population; ++i) {

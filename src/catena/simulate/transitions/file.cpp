@@ -42,7 +42,9 @@ std::size_t blocks_in(std::size_t bytes, const Simulation& simulation) {
   return blocks_in(bytes, source.model().prior.size(), source.shape(), source.block_rows());
 }
 
-files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std::size_t rows, std::size_t chunk_rows) {
+/// single_states: those of x and x_next as floats.
+files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std::size_t rows, std::size_t chunk_rows,
+                           bool single_states) {
   files::RowLayout layout;
   layout.rows = {"transition", rows};
   layout.chunk_rows = chunk_rows;
@@ -51,6 +53,8 @@ files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std
     files::RowVariable variable;
     variable.name = column.name;
     variable.columns = {shape.plain() ? column.plain_dimension : column.dimension, column.width(shape, parameters)};
+    const std::string_view name = column.name;
+    variable.single_precision = single_states && (name == "x" || name == "x_next");
     variable.attributes["long_name"] = shape.plain() ? column.plain_meaning : column.meaning;
     layout.variables.push_back(std::move(variable));
   }
@@ -66,7 +70,7 @@ files::RowLayout layout_of(const Simulation& simulation, std::size_t rows) {
     blocks = std::clamp<std::size_t>(simulation.chunk_rows / simulation.source.block_rows(), 1, blocks);
   }
   return layout_of(simulation.source.model().prior.size(), simulation.source.shape(), rows,
-                   simulation.source.block_rows() * blocks);
+                   simulation.source.block_rows() * blocks, simulation.source.model().single_precision);
 }
 
 namespace {
@@ -382,7 +386,7 @@ void write_transitions(const fs::path& path, const TransitionSet& set) {
   provenance.erase("invalid");
   const std::size_t lanes = lanes_for(usual_lanes, shape.states, shape.condition() + shape.target());
   const std::size_t chunk = lanes * blocks_in(chunk_bytes, parameters, shape, lanes);
-  files::NetcdfWriter writer(path, layout_of(parameters, shape, set.size(), chunk),
+  files::NetcdfWriter writer(path, layout_of(parameters, shape, set.size(), chunk, /*single_states=*/false),
                              header_of(set.prior, set.state_names, set.covariate_names, shape, provenance));
   write_batch(writer, 0, set);
   writer.set_attribute("invalid", invalid);

@@ -35,6 +35,7 @@ Task make(const Options& options) {
   task.initial_state = [solver, options](Stream& stream, std::span<double> state) {
     initial_state(*solver, options, stream, state);
   };
+  task.single_precision = true;  // as the solver, and the noise is a hundred thousand times as large
   // Independent coordinates are no velocity of a fluid, so there is no fixed proposal; series are up to 100 long.
   task.proposal = {{"proposal", "rollout"}, {"length", 100}};
   return task;
