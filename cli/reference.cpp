@@ -67,7 +67,9 @@ int run_reference(const ReferenceArguments& arguments) {
                            {"n", arguments.n},  {"seconds", watch.seconds()}};
   if (group) {
     report["output"] = arguments.output;
-    report["method"] = group->attributes.at("method");
+    for (const char* key : {"method", "start", "evaluations"}) {
+      if (group->attributes.contains(key)) report[key] = group->attributes.at(key);
+    }
     for (const auto& variable : group->group("posterior").variables) {
       if (!variable.attributes.contains("r_hat")) continue;
       for (const char* key : {"r_hat", "bulk_ess", "tail_ess"}) {

@@ -156,6 +156,55 @@ TEST(Reference, RefusesSettingsThatCannotWork) {
   EXPECT_THROW(run(10, {.largest_r_hat = 0.9}), InputError);
 }
 
+/// A likelihood whose residuals nobody knows.
+class WithoutResiduals final : public tasks::SeriesLikelihood {
+ public:
+  explicit WithoutResiduals(const tasks::SeriesLikelihood& likelihood) : likelihood_(likelihood) {}
+  std::size_t parameters() const override { return likelihood_.parameters(); }
+  std::size_t transitions() const override { return likelihood_.transitions(); }
+  void log_transitions(std::span<const double> theta, std::span<const double> u, std::span<double> out) const override {
+    likelihood_.log_transitions(theta, u, out);
+  }
+
+ private:
+  const tasks::SeriesLikelihood& likelihood_;
+};
+
+TEST(Reference, OfAFluidIsTheSameFromAFitAndFromTempering) {
+  // 20 inner steps tell both parameters: deviations are some hundredths of the prior's.
+  tasks::Task task = tasks::make_task("kolmogorov_flow", {{"grid", 32}, {"inner_steps", 20}});
+  Stream stream = Streams(21).stream("fluid");
+  Matrix theta(1, 2);
+  theta(0, 0) = 0.4;
+  theta(0, 1) = 150;
+  const Matrix series = simulate::simulate_series(task, theta, 2, stream).front();
+  const auto likelihood = tasks::series_likelihood(task, series);
+  constexpr std::size_t n = 400;
+  const auto sample = [&](const tasks::SeriesLikelihood& of) {
+    return sample_reference(of, task.prior, n, light_settings(), Streams(22), Parallel(), silent_progress());
+  };
+  const Reference fitted = sample(*likelihood), tempered = sample(WithoutResiduals(*likelihood));
+  ASSERT_EQ(fitted.outcome, Outcome::ok);
+  ASSERT_EQ(tempered.outcome, Outcome::ok);
+  EXPECT_EQ(fitted.start, "least squares");
+  EXPECT_EQ(tempered.start, "tempering");
+  EXPECT_LT(fitted.evaluations, tempered.evaluations / 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    std::vector<double> a(n), b(n);
+    for (std::size_t r = 0; r < n; ++r) a[r] = fitted.draws(r, i), b[r] = tempered.draws(r, i);
+    std::ranges::sort(a);
+    EXPECT_GT(a.back(), theta(0, i));
+    EXPECT_LT(a.front(), theta(0, i));
+    for (const double q : {0.1, 0.5, 0.9}) {
+      const double bound = a[static_cast<std::size_t>(q * n)];
+      double share = 0;
+      for (const double value : b) share += value <= bound ? 1.0 / n : 0;
+      // Two sets of near-independent draws: 4.5 standard errors of a difference of shares, 4e-5 in all six.
+      EXPECT_NEAR(share, q, 4.5 * std::sqrt(2 * q * (1 - q) / n)) << i;
+    }
+  }
+}
+
 TEST(Reference, RanksTheTruthUniformlyForEveryTask) {
   // The small version of tests/slow/reference_calibration_test.cpp: all tasks, T = 2, false alarm 0.001 in all.
   for (const twins::Twin& twin : twins::all()) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "catena/tasks/double_well/double_well.h"
 #include "catena/tasks/driven_ar/driven_ar.h"
 #include "catena/tasks/gaussian_rw/gaussian_rw.h"
+#include "catena/tasks/kolmogorov_flow/kolmogorov_flow.h"
 #include "catena/tasks/likelihood.h"
 #include "catena/tasks/linear_sde/linear_sde.h"
 #include "catena/tasks/lotka_volterra/lotka_volterra.h"
@@ -23,6 +25,7 @@
 #include "catena/tasks/sir/sir.h"
 #include "catena/tasks/stationary_ar1/stationary_ar1.h"
 #include "catena/tasks/ti_gaussian_rw/ti_gaussian_rw.h"
+#include "tasks/kolmogorov_flow_twin.h"
 
 namespace catena::twins {
 
@@ -38,8 +41,11 @@ struct Twin {
   std::function<Matrix(const State& theta, std::size_t transitions, Stream&)> series = nullptr;
   /// Rates are least + range · sigmoid(z); without a range, θ is z itself.
   double least = 0, range = 0;
+  /// Where parameters have priors of their own each.
+  std::function<prior::Prior()> own_prior = nullptr;
 
   prior::Prior prior() const {
+    if (own_prior) return own_prior();
     prior::Prior result;
     for (std::size_t i = 0; i < parameters; ++i) {
       result.add({"theta_" + std::to_string(i + 1)},
@@ -66,6 +72,12 @@ inline Matrix series(const Twin& twin, const State& theta, std::size_t transitio
 
 inline State prior_draw(const Twin& twin, Stream& stream) {
   State theta(twin.parameters);
+  if (twin.own_prior) {
+    State z(twin.parameters);
+    for (double& value : z) value = stream.normal();
+    twin.own_prior().to_theta(z, theta);
+    return theta;
+  }
   for (double& value : theta) {
     const double z = stream.normal();
     value = twin.range > 0 ? twin.least + twin.range * sigmoid(z) : z;
@@ -273,6 +285,40 @@ inline Twin with_gaps(Twin whole, const std::string& task, const nlohmann::json&
 }
 
 /// Every task of the tables, in the sizes of the tables.
+/// Its small setting: 32 × 32 cells, 2 inner steps. Series start from a smooth velocity, which need not be the task's.
+inline Twin kolmogorov_flow() {
+  constexpr int side = 32, inner_steps = 2;
+  const tasks::kolmogorov_flow::Options options{.grid = side, .inner_steps = inner_steps};
+  Twin twin{"kolmogorov_flow", 2,
+            [](Stream& stream) {
+              Grid u(side), v(side);
+              const double phase = stream.uniform(), h = 2 * std::numbers::pi / side;
+              for (int i = 0; i < side; ++i) {
+                for (int j = 0; j < side; ++j) {
+                  u(i, j) = std::sin(2 * j * h + phase) + 2 * std::cos(i * h) * std::sin(3 * j * h);
+                  v(i, j) = std::cos(3 * i * h) + std::sin(2 * i * h - j * h);
+                }
+              }
+              FluidTwin::project(u, v);
+              State state = u.values;
+              state.insert(state.end(), v.values.begin(), v.values.end());
+              return state;
+            },
+            [](const State& theta, const State& x, std::size_t, Stream& stream) {
+              State next = FluidTwin{.density = theta[0], .reynolds = theta[1]}.run(side, x, inner_steps);
+              for (double& value : next) value += 0.005 * stream.normal();
+              return next;
+            },
+            [options](ConstMatrixView s) { return tasks::kolmogorov_flow::likelihood(options, s); }};
+  twin.own_prior = [] {
+    prior::Prior prior;
+    prior.add({"density"}, prior::logit_normal(0, 1, 0, 1));
+    prior.add({"reynolds"}, prior::logit_normal(0, 1, 1, 2000));
+    return prior;
+  };
+  return twin;
+}
+
 inline std::vector<Twin> all() {
   return {gaussian_rw(2),
           ti_gaussian_rw(2),
@@ -282,6 +328,7 @@ inline std::vector<Twin> all() {
           double_well(),
           lotka_volterra(),
           sir(),
+          kolmogorov_flow(),
           ar(3),
           stationary_ar1(2),
           seasonal_ar(),

@@ -132,14 +132,18 @@ Counts judge_series(const tasks::Task& task, const model::TrainedModel& model, s
 class Misfit : public testing::TestWithParam<std::string> {};
 
 TEST_P(Misfit, IsSeldomFoundInSeriesOfTheTaskItselfWhosePosteriorIsRight) {
-  const std::size_t tasks = tasks::registry().names().size(), count = (all_series + tasks - 1) / tasks;
-  std::map<std::size_t, std::size_t> false_alarms, false_misfits;
+  std::vector<tasks::Task> all;
   for (const tasks::TaskEntry& entry : tasks::registry()) {
-    const tasks::Task task = tasks::make_task(std::string(entry.name), nlohmann::json::object());
+    tasks::Task task = tasks::make_task(std::string(entry.name), nlohmann::json::object());
+    if (task.simulator.states() <= 100) all.push_back(std::move(task));  // networks of coordinates learn no field
+  }
+  const std::size_t count = (all_series + all.size() - 1) / all.size();
+  std::map<std::size_t, std::size_t> false_alarms, false_misfits;
+  for (const tasks::Task& task : all) {
     const model::TrainedModel model = learned(task, GetParam());
     for (const std::size_t transitions : {100U, 20U}) {
       const Counts counts = judge_series(task, model, count, transitions);
-      fmt::print("{} {} T = {}: of {} series {} flagged, {} of them with a right posterior;", GetParam(), entry.name,
+      fmt::print("{} {} T = {}: of {} series {} flagged, {} of them with a right posterior;", GetParam(), task.name,
                  transitions, count, counts.flagged, counts.false_alarms);
       for (const auto& [outcome, number] : counts.findings) fmt::print(" {} {}", outcome, number);
       fmt::print("\n");

@@ -25,6 +25,7 @@ struct Model {
   std::function<void(ConstStateBlock theta, Stream&, StateBlock window)> initial_given_theta = nullptr;
   /// Of a simulator with covariates: rows of them in time order, where nobody gives others; none: somebody must.
   Matrix covariates = {};
+  bool single_precision = false;  // states have no more digits than a float: files store them so
 
   bool has_initial_state() const { return initial_state || initial_given_theta; }
   /// The first m states of every lane of `window`.

@@ -49,6 +49,12 @@ RecordShape shape_of(const Model& model, const RecordPlan& plan) {
 
 }  // namespace
 
+std::size_t lanes_for(std::size_t lanes, std::size_t state_values, std::size_t values) {
+  constexpr std::size_t block_values = std::size_t{1} << 20, large = 1000;
+  if (state_values <= large) return lanes;
+  return std::clamp<std::size_t>(block_values / values, 1, lanes);
+}
+
 RecordSteps::RecordSteps(const RecordPlan& plan, const Model& model)
     : varying_(plan.varying_steps), own_step_(model.simulator.uses_step), range_(plan.steps) {
   if (!varying_ || own_step_) return;
@@ -83,7 +89,8 @@ TransitionSource::TransitionSource(const Model& model, ProposalPtr proposal, Str
       streams_(streams),
       shape_(shape_of(model, plan)),
       steps_(plan, model),
-      lanes_(std::max(least_lanes, lanes / rounds() / least_lanes * least_lanes)) {
+      lanes_(lanes_for(std::max(least_lanes, lanes / rounds() / least_lanes * least_lanes), shape_.states,
+                       (shape_.condition() + shape_.target()) * rounds())) {
   CATENA_ASSERT(model.prior.size() == model.simulator.parameters());
   CATENA_ASSERT(proposal_ || shape_.initial());
   if (shape_.covariates > 0) covariates_ = CovariatePool(tables_for("simulate", model, covariates));

@@ -41,6 +41,10 @@ class RecordSteps {
 // Enough lanes to keep vectors and random numbers in whole chunks, few enough for the second cache.
 inline constexpr std::size_t usual_lanes = 1024;
 
+/// Of these lanes, so many that a block of `values` numbers in each stays small where states are large: 8 MB, what a
+/// few threads can hold of the third cache. States of up to a thousand numbers are not large.
+std::size_t lanes_for(std::size_t lanes, std::size_t state_values, std::size_t values);
+
 class TransitionSource {
  public:
   /// `model` must outlive the source. `lanes` simulations move together, or fewer where the proposal has rounds. The

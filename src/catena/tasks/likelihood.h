@@ -49,6 +49,12 @@ class SeriesLikelihood {
   virtual void log_transitions(std::span<const double> theta, std::span<const double> u,
                                std::span<double> out) const = 0;
 
+  /// How many residuals r_t the density of one transition is made of, log p_t = −½ ‖r_t(θ)‖² + a constant, where it is
+  /// normal around what a simulator computes; 0: it is none of these. Such a likelihood can be fitted by least squares.
+  virtual std::size_t residuals_per_transition() const { return 0; }
+  /// r_t(θ); not finite where θ makes the transition impossible.
+  virtual void residuals(std::span<const double> /*theta*/, std::size_t /*t*/, std::span<double> /*out*/) const {}
+
   /// The parameters that the series determines exactly; the posterior is a density over the others.
   virtual std::vector<PinnedParameter> pinned() const { return {}; }
 

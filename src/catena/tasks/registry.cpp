@@ -2,6 +2,7 @@
 #include "catena/tasks/double_well/double_well.h"
 #include "catena/tasks/driven_ar/driven_ar.h"
 #include "catena/tasks/gaussian_rw/gaussian_rw.h"
+#include "catena/tasks/kolmogorov_flow/kolmogorov_flow.h"
 #include "catena/tasks/linear_sde/linear_sde.h"
 #include "catena/tasks/lotka_volterra/lotka_volterra.h"
 #include "catena/tasks/mixture_rw/mixture_rw.h"
@@ -24,6 +25,7 @@ const Registry<TaskEntry>& registry() {
                                                      double_well::entry(),
                                                      lotka_volterra::entry(),
                                                      sir::entry(),
+                                                     kolmogorov_flow::entry(),
                                                      ar::entry(),
                                                      stationary_ar1::entry(),
                                                      seasonal_ar::entry(),

@@ -43,6 +43,9 @@ struct TaskEntry {
   /// The exact likelihood of a run; none: it is not known, and the task has no reference.
   std::function<std::unique_ptr<SeriesLikelihood>(const nlohmann::json& options, const Run& run)> likelihood = nullptr;
   bool any_step = false;  // the likelihood is known over runs of several steps each, too
+  /// Options of a setting that costs little and shows the same code, for those who run over all tasks; none: the
+  /// defaults do.
+  nlohmann::json small = nlohmann::json::object();
 };
 
 /// All tasks.

@@ -98,6 +98,7 @@ files::Group reference_group(const tasks::Task& task, ConstMatrixView series, co
                   {"outcome", std::string(name(reference.outcome))},
                   {"method", reference.method},
                   {"evaluations", static_cast<std::int64_t>(reference.evaluations)}};
+  if (!reference.start.empty()) draws.record["start"] = reference.start;
   return sample::draws_group(draws);
 }
 

@@ -1,4 +1,5 @@
-// A population is tempered from the prior to the posterior (start.h); some of its points become chains that a kernel of
+// A population is tempered from the prior to the posterior (start.h) or, where that can be done, fitted to it
+// (fitted_start.h); some of its points become chains that a kernel of
 // their own (kernel.h) moves in the loop of rounds that all Markov chains have (sample/mcmc/chains.h).
 //
 // `n` of the kept draws are returned, equally spaced in every chain. Spaced by one autocorrelation time τ, draws of an
@@ -11,6 +12,7 @@
 #include <limits>
 
 #include "catena/core/check.h"
+#include "catena/evaluate/reference/fitted_start.h"
 #include "catena/evaluate/reference/kernel.h"
 #include "catena/evaluate/reference/start.h"
 #include "catena/sample/mcmc/chains.h"
@@ -62,8 +64,11 @@ Reference sample_in_z(const tasks::SeriesLikelihood& likelihood, std::size_t n, 
     if (const auto posterior = likelihood.closed_form_posterior()) return draw_closed_form(*posterior, n, streams);
   }
   const ReferenceTarget target(likelihood);
-  StartingPopulation population = temper_population(target, static_cast<std::size_t>(settings.population),
-                                                    settings.moves, streams.child("start"), parallel, progress);
+  const auto points = static_cast<std::size_t>(settings.population);
+  std::optional<StartingPopulation> fitted = fit_population(target, points, streams.child("fit"), parallel, progress);
+  StartingPopulation population =
+      fitted ? std::move(*fitted)
+             : temper_population(target, points, settings.moves, streams.child("start"), parallel, progress);
   MoveInfo moves = population.info;
   sample::GivenChains given{std::move(population.start), reference_kernel(target, population.states, parallel, moves)};
   sample::McmcDraws draws =
@@ -72,6 +77,7 @@ Reference sample_in_z(const tasks::SeriesLikelihood& likelihood, std::size_t n, 
           .draws = std::move(draws.z),
           .health = std::move(draws.info.health),
           .method = "mcmc",
+          .start = fitted ? "least squares" : "tempering",
           .evaluations = moves.evaluations,
           .acceptance = draws.info.acceptance,
           .temperatures = static_cast<int>(draws.info.temperatures)};

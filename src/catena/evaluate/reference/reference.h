@@ -54,6 +54,7 @@ struct Reference {
   Matrix draws;                             // n × d, near-independent
   std::vector<sample::ChainHealth> health;  // of each parameter, over all kept draws of all chains
   std::string method;                       // "closed form" or "mcmc"
+  std::string start;                        // of chains: "tempering" or "least squares"
   std::uint64_t evaluations = 0;            // of the likelihood of the whole series
   double acceptance = 0;                    // over the kept steps
   int temperatures = 0;

@@ -28,11 +28,13 @@ constexpr std::size_t chunk_bytes = std::size_t{1} << 20;  // of one chunk of th
 
 int format_version(const RecordShape& shape) { return shape.covariates > 0 ? 3 : shape.plain() ? 1 : 2; }
 
+std::size_t row_bytes(std::size_t parameters, const RecordShape& shape) {
+  return sizeof(double) * (2 * parameters + shape.condition() + shape.target() + shape.inputs() + 1);
+}
+
 /// Blocks of so many rows per `bytes`, at least one.
 std::size_t blocks_in(std::size_t bytes, std::size_t parameters, const RecordShape& shape, std::size_t block_rows) {
-  const std::size_t row_bytes =
-      sizeof(double) * (2 * parameters + shape.condition() + shape.target() + shape.inputs() + 1);
-  return std::max<std::size_t>(1, bytes / row_bytes / block_rows);
+  return std::max<std::size_t>(1, bytes / row_bytes(parameters, shape) / block_rows);
 }
 
 std::size_t blocks_in(std::size_t bytes, const Simulation& simulation) {
@@ -40,7 +42,9 @@ std::size_t blocks_in(std::size_t bytes, const Simulation& simulation) {
   return blocks_in(bytes, source.model().prior.size(), source.shape(), source.block_rows());
 }
 
-files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std::size_t rows, std::size_t chunk_rows) {
+/// single_states: those of x and x_next as floats.
+files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std::size_t rows, std::size_t chunk_rows,
+                           bool single_states) {
   files::RowLayout layout;
   layout.rows = {"transition", rows};
   layout.chunk_rows = chunk_rows;
@@ -49,6 +53,8 @@ files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std
     files::RowVariable variable;
     variable.name = column.name;
     variable.columns = {shape.plain() ? column.plain_dimension : column.dimension, column.width(shape, parameters)};
+    const std::string_view name = column.name;
+    variable.single_precision = single_states && (name == "x" || name == "x_next");
     variable.attributes["long_name"] = shape.plain() ? column.plain_meaning : column.meaning;
     layout.variables.push_back(std::move(variable));
   }
@@ -64,15 +70,18 @@ files::RowLayout layout_of(const Simulation& simulation, std::size_t rows) {
     blocks = std::clamp<std::size_t>(simulation.chunk_rows / simulation.source.block_rows(), 1, blocks);
   }
   return layout_of(simulation.source.model().prior.size(), simulation.source.shape(), rows,
-                   simulation.source.block_rows() * blocks);
+                   simulation.source.block_rows() * blocks, simulation.source.model().single_precision);
 }
 
 namespace {
 
-/// Chunks that are simulated together. A slow simulator wants few, but enough to keep every thread at work twice.
+/// Chunks that are simulated together. A slow simulator, and one whose blocks alone are larger than a chunk should be,
+/// wants few, but enough to keep every thread at work twice.
 std::size_t chunks_at_a_time(const Simulation& simulation, std::size_t chunk_rows, int threads) {
   static_assert(batch_bytes / chunk_bytes == chunks_of_a_batch);
-  if (simulation.chunk_rows == 0) return chunks_of_a_batch;
+  const TransitionSource& source = simulation.source;
+  const bool small = chunk_rows * row_bytes(source.model().prior.size(), source.shape()) <= chunk_bytes;
+  if (simulation.chunk_rows == 0 && small) return chunks_of_a_batch;
   const std::size_t rows = 2 * static_cast<std::size_t>(threads) * simulation.source.block_rows();
   return (rows + chunk_rows - 1) / chunk_rows;
 }
@@ -375,8 +384,9 @@ void write_transitions(const fs::path& path, const TransitionSet& set) {
   nlohmann::json provenance = set.provenance;
   const nlohmann::json invalid = provenance.value("invalid", nlohmann::json(0));
   provenance.erase("invalid");
-  const std::size_t chunk = usual_lanes * blocks_in(chunk_bytes, parameters, shape, usual_lanes);
-  files::NetcdfWriter writer(path, layout_of(parameters, shape, set.size(), chunk),
+  const std::size_t lanes = lanes_for(usual_lanes, shape.states, shape.condition() + shape.target());
+  const std::size_t chunk = lanes * blocks_in(chunk_bytes, parameters, shape, lanes);
+  files::NetcdfWriter writer(path, layout_of(parameters, shape, set.size(), chunk, /*single_states=*/false),
                              header_of(set.prior, set.state_names, set.covariate_names, shape, provenance));
   write_batch(writer, 0, set);
   writer.set_attribute("invalid", invalid);

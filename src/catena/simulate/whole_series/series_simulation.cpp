@@ -39,7 +39,8 @@ SeriesSet from_initial_states(const Model& model, const SimulationPlan& plan, st
   check::that(plan.proposal.is_null() && !plan.own_proposal, series_function, "the proposal of series",
               plan.own_proposal ? "a function" : plan.proposal.dump(), "left out where they start from initial states");
   check::between(series_function, "max_invalid", plan.max_invalid, 0.0, 1.0);
-  const std::size_t count = plan.budget / transitions, lanes = plan.lanes, d = model.prior.size();
+  const std::size_t count = plan.budget / transitions, n = model.simulator.states(), d = model.prior.size();
+  const std::size_t lanes = lanes_for(plan.lanes, n, n * (transitions + 1));
   check::that(count > 0, series_function, "budget", plan.budget, "enough for one series");
   const std::size_t blocks = (count + lanes - 1) / lanes;
   std::vector<std::vector<Matrix>> made(blocks);

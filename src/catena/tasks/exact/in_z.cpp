@@ -19,6 +19,11 @@ class InZ final : public SeriesLikelihood {
   std::size_t parameters() const override { return likelihood_.parameters(); }
   std::size_t transitions() const override { return likelihood_.transitions(); }
   std::size_t normals_per_transition() const override { return likelihood_.normals_per_transition(); }
+  std::size_t residuals_per_transition() const override { return likelihood_.residuals_per_transition(); }
+  void residuals(std::span<const double> z, std::size_t t, std::span<double> out) const override {
+    if (same_) return likelihood_.residuals(z, t, out);
+    likelihood_.residuals(theta_of(z), t, out);
+  }
 
   void log_transitions(std::span<const double> z, std::span<const double> u, std::span<double> out) const override {
     if (same_) return likelihood_.log_transitions(z, u, out);

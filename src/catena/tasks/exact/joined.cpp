@@ -20,6 +20,12 @@ class JoinedLikelihood final : public SeriesLikelihood {
   std::size_t parameters() const override { return parts_.front()->parameters(); }
   std::size_t transitions() const override { return transitions_; }
   std::size_t normals_per_transition() const override { return parts_.front()->normals_per_transition(); }
+  std::size_t residuals_per_transition() const override { return parts_.front()->residuals_per_transition(); }
+  void residuals(std::span<const double> theta, std::size_t t, std::span<double> out) const override {
+    std::size_t part = 0;
+    for (; t >= parts_[part]->transitions(); ++part) t -= parts_[part]->transitions();
+    parts_[part]->residuals(theta, t, out);
+  }
 
   void log_transitions(std::span<const double> theta, std::span<const double> u, std::span<double> out) const override {
     std::size_t begin = 0;
