@@ -153,7 +153,7 @@ TEST_P(Misfit, IsSeldomFoundInSeriesOfTheTaskItselfWhosePosteriorIsRight) {
   }
   for (const auto& [transitions, called] : false_misfits) {
     fmt::print("{} T = {}: {} false misfits, {} false alarms of any sort, of {}\n", GetParam(), transitions, called,
-               false_alarms[transitions], count * tasks);
+               false_alarms[transitions], count * all.size());
     EXPECT_LE(called, 12U) << "T = " << transitions;
     EXPECT_LE(false_alarms[transitions], 12U) << "T = " << transitions;
   }
