@@ -152,7 +152,7 @@ def test_a_posterior_that_grows_survives_a_pickle(fnse, series):
 
 def test_every_method_of_the_registry_is_a_class():
     for name, estimator in catena.METHODS.items():
-        assert getattr(catena, name.upper()) is estimator and estimator.method == name
+        assert getattr(catena, estimator.__name__) is estimator and estimator.method == name
         assert pickle.loads(pickle.dumps(estimator())).method == name
 
 
