@@ -12,11 +12,11 @@
 /// that its target is log x^(t+1) − log x^t. Where noise multiplies, that is what is simple
 /// (train/choose/coordinates.h).
 ///
-/// Where a few extremes would decide the scale (Cauchy's noise has no variance), a coordinate x or x^(t+1) − x^t is
-/// seen as asinh((value − median)/s), with s the deviation of a normal law of the same quartiles: linear in the middle,
-/// logarithmic in the tails. That is for ratios and scores, which do not depend on how c is written; a density of
-/// increments chooses among kinds that have tails of their own, and a Gaussian on this scale would hide that it has
-/// none.
+/// Where the noise has heavy tails and a few extremes would decide the scale (Cauchy's has no variance), x^(t+1) − x^t,
+/// and an x that has them too, is seen as asinh((value − median)/s), with s the deviation of a normal law of the same
+/// quartiles: linear in the middle, logarithmic in the tails. That is for ratios and scores, which do not depend on how
+/// c is written; a density of increments chooses among kinds that have tails of their own, and a Gaussian on this scale
+/// would hide that it has none.
 ///
 /// Covariates stand in c as they are. Where time comes round, c ends with sin 2πt/P and cos 2πt/P for each period P
 /// (train/choose/season.h).
