@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "catena/core/check.h"
+#include "catena/core/quantile.h"
 
 namespace catena::model {
 
@@ -107,16 +108,6 @@ std::vector<double> sorted_values(const simulate::TransitionSet& set, std::span<
   return values;
 }
 
-double quantile(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
-}
-
-/// The deviation of a normal law with these quartiles.
-double scale_of_quartiles(const std::vector<double>& sorted) {
-  constexpr double of_normal = 1.3489795003921634;  // their distance, in standard deviations
-  return (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / of_normal;
-}
-
 /// Whole numbers and point masses are no tails.
 bool is_discrete(const std::vector<double>& sorted) {
   std::size_t ties = 0;
@@ -134,8 +125,8 @@ bool may_be_heavy(const Feature& feature) {
   return std::max(feature.high - feature.mean, feature.mean - feature.low) > far_out * feature.scale;
 }
 
-bool is_heavy(const std::vector<double>& sorted) {
-  const double scale = scale_of_quartiles(sorted);
+bool is_heavy(std::vector<double> sorted) {
+  const double scale = deviation_of_quartiles(sorted);
   const Feature whole = feature_of(sorted.size(), [&](std::size_t r) { return sorted[r]; });
   return scale > 0 && whole.scale > heavy * scale;
 }
@@ -146,8 +137,8 @@ std::vector<std::size_t> middle_half(const simulate::TransitionSet& set, std::ve
   std::vector<double> distance(set.size(), 0.0);
   for (std::size_t i = 0; i < states; ++i) {
     const auto x = [&](const simulate::RecordView& record) { return record.x[i]; };
-    const std::vector<double> sorted = sorted_values(set, rows, x);
-    const double middle = quantile(sorted, 0.5), scale = scale_of_quartiles(sorted);
+    std::vector<double> sorted = sorted_values(set, rows, x);
+    const double middle = quantile(sorted, 0.5), scale = deviation_of_quartiles(sorted);
     if (!(scale > 0)) continue;
     for (const std::size_t r : rows) distance[r] = std::max(distance[r], std::abs(set.x(r, i) - middle) / scale);
   }
@@ -169,17 +160,17 @@ void Features::see_tails(const simulate::TransitionSet& set) {
   const auto values_of = [&](std::size_t i, std::span<const std::size_t> some) {
     return sorted_values(set, some, [&](const simulate::RecordView& record) { return raw(i, record); });
   };
-  const auto see = [&](std::size_t i, const std::vector<double>& values) {
+  const auto see = [&](std::size_t i, std::vector<double>& values) {
     all_[i].tails = true;
     all_[i].mean = quantile(values, 0.5);
-    all_[i].scale = scale_of_quartiles(values);
+    all_[i].scale = deviation_of_quartiles(values);
   };
   std::vector<std::size_t> middle;
   for (std::size_t i = 0; i < target(); ++i) {
     const std::size_t place = condition() + i;
     if (!may_be_heavy(all_[place])) continue;
     if (middle.empty()) middle = condition() > 0 ? middle_half(set, rows, states()) : rows;
-    const std::vector<double> values = values_of(place, rows);
+    std::vector<double> values = values_of(place, rows);
     const auto next = [&](const simulate::RecordView& record) { return record.x_next[i]; };
     if (!is_heavy(values_of(place, middle)) || !is_heavy(values) || is_discrete(values) ||
         is_discrete(sorted_values(set, rows, next))) {
@@ -188,7 +179,7 @@ void Features::see_tails(const simulate::TransitionSet& set) {
     see(place, values);
     for (std::size_t k = i % states(); k < condition(); k += states()) {
       if (all_[k].tails || !may_be_heavy(all_[k])) continue;
-      const std::vector<double> before = values_of(k, rows);
+      std::vector<double> before = values_of(k, rows);
       if (is_heavy(before) && !is_discrete(before)) see(k, before);
     }
   }

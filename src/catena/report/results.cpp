@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "catena/core/check.h"
+#include "catena/core/quantile.h"
 #include "catena/files/json.h"
 #include "catena/files/netcdf/netcdf.h"
 #include "catena/files/safetensors.h"
@@ -150,8 +151,7 @@ std::optional<Predictive> predictive_in(const Group& root, const char* in, std::
       const double v = values[k * rows * cols + cell];
       if (std::isfinite(v)) column.push_back(v);
     }
-    std::ranges::sort(column);
-    const auto quantile = [&](double q) { return column.empty() ? nan : report::quantile(column, q); };
+    const auto quantile = [&](double q) { return column.empty() ? nan : catena::quantile(column, q); };
     result.low.values()[cell] = quantile((1 - interval) / 2);
     result.median.values()[cell] = quantile(0.5);
     result.high.values()[cell] = quantile((1 + interval) / 2);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/core/quantile.h"
 #include "catena/evaluate/c2st/c2st.h"
 #include "catena/evaluate/moments.h"
 #include "catena/evaluate/wasserstein.h"
@@ -52,13 +53,6 @@ std::vector<double> column(const Matrix& values, std::size_t index) {
   return result;
 }
 
-double quantile(const std::vector<double>& sorted, double share) {
-  const double position = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above], position - static_cast<double>(below));
-}
-
 Summary summarise(const Results& results, const Streams& streams, const Parallel& parallel) {
   Summary summary;
   summary.interval = results.style.interval;
@@ -69,7 +63,6 @@ Summary summarise(const Results& results, const Streams& streams, const Parallel
   if (results.reference) reference = evaluate::moments(results.reference->values);
   for (std::size_t p = 0; p < posterior.parameters.size(); ++p) {
     std::vector<double> draws = column(posterior.values, p);
-    std::ranges::sort(draws);
     ParameterSummary row{.name = posterior.parameters[p],
                          .mean = moments.mean[p],
                          .deviation = moments.deviation[p],

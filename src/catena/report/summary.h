@@ -43,9 +43,6 @@ nlohmann::json to_json(const Summary& summary);
 /// "5 %", "97.5 %": the lower or the upper end of an interval of this share.
 std::string end_text(double interval, bool upper);
 
-/// Linear interpolation between the order statistics, as in NumPy; `sorted` is not empty.
-double quantile(const std::vector<double>& sorted, double share);
-
 /// One parameter's draws.
 std::vector<double> column(const Matrix& values, std::size_t index);
 

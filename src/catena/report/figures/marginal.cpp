@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "catena/core/quantile.h"
 #include "catena/report/kernel_density.h"
 #include "catena/report/summary.h"
 
@@ -43,7 +44,6 @@ std::pair<double, double> parameter_range(const Results& results, std::size_t pa
   for (const auto* set : {&results.posterior, &results.reference}) {
     if (!*set) continue;
     std::vector<double> values = column((*set)->values, parameter);
-    std::ranges::sort(values);
     include(quantile(values, 0.001));
     include(quantile(values, 0.999));
   }

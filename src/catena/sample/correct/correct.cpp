@@ -57,6 +57,15 @@ Eigen::MatrixXd stacked(const std::vector<Eigen::MatrixXd>& parts) {
   return all;
 }
 
+/// What the networks say of all pairs that are kept and of what was observed, before anything is cut or whitened.
+struct RawStatistics {
+  Matrix anchors;
+  bool products;
+  std::vector<Statistic> of_part;
+  SimulatedPairs pairs;
+  std::vector<Eigen::MatrixXd> observed;  // of each part
+};
+
 /// All that a correction does, round by round.
 class Corrector {
  public:
@@ -168,9 +177,9 @@ class Corrector {
   double non_normal() const { return non_normal_; }
   double cut() const { return cut_; }
   std::size_t rounds() const { return rounds_; }
-  std::size_t anchors() const { return anchors_.rows(); }
+  std::size_t anchors() const { return raw_used_->anchors.rows(); }
   const NormalLaw& law() const { return *law_; }
-  std::size_t pairs() const { return pairs_used_; }
+  std::size_t pairs() const { return raw_used_->pairs.z.rows(); }
   const compose::ObservedSeries& observed() const { return observed_; }
 
  private:
@@ -196,6 +205,7 @@ class Corrector {
 
   /// Statistic, its whitening and the law, from all pairs that are kept.
   void fit(const Cloud& cloud, std::size_t anchors) {
+    raw_.clear();
     for (const double cut : cuts) {
       fit_cut(cloud, std::min(anchors, cloud.anchors.rows()), cut);
       if (non_normal_ <= largest_non_normality) break;
@@ -215,22 +225,35 @@ class Corrector {
     if (non_normal_ > largest_non_normality && anchors > 1 && cloud.modes.all.size() == 1) fit(cloud, 1, false);
   }
 
-  void fit(const Cloud& cloud, std::size_t anchors, bool products) {
-    statistics_.clear();
-    anchors_ = rows_of(cloud.anchors, first_numbers(anchors));
-    for (const RecordPart& part : parts_) statistics_.emplace_back(function_, *part.model, anchors_, strata_, products);
+  /// The networks run once for each choice of anchors and products, whatever the cuts.
+  const RawStatistics& raw_statistics(const Cloud& cloud, std::size_t anchors, bool products) {
+    for (const auto& known : raw_) {
+      if (known->anchors.rows() == anchors && known->products == products) return *known;
+    }
+    auto made = std::make_unique<RawStatistics>(
+        RawStatistics{rows_of(cloud.anchors, first_numbers(anchors)), products, {}, {}, {}});
+    for (const RecordPart& part : parts_) {
+      made->of_part.emplace_back(function_, *part.model, made->anchors, strata_, products);
+      made->observed.push_back(made->of_part.back().raw(part.observed->c, parallel_));
+    }
     std::vector<Eigen::MatrixXd> first, second;
     std::vector<const Matrix*> z;
-    std::vector<std::size_t> record;
     for (const PairRecords& part : kept_) {
-      first.push_back(statistics_[part.part].raw(part.first, parallel_));
-      second.push_back(statistics_[part.part].raw(part.second, parallel_));
+      first.push_back(made->of_part[part.part].raw(part.first, parallel_));
+      second.push_back(made->of_part[part.part].raw(part.second, parallel_));
       z.push_back(&part.z);
-      record.insert(record.end(), part.record.begin(), part.record.end());
+      made->pairs.record.insert(made->pairs.record.end(), part.record.begin(), part.record.end());
     }
-    SimulatedPairs pairs{stacked_rows(z), stacked(first), stacked(second), std::move(record)};
+    made->pairs.z = stacked_rows(z);
+    made->pairs.first = stacked(first);
+    made->pairs.second = stacked(second);
+    return *raw_.emplace_back(std::move(made));
+  }
+
+  void fit(const Cloud& cloud, std::size_t anchors, bool products) {
+    raw_used_ = &raw_statistics(cloud, anchors, products);
+    const SimulatedPairs& pairs = raw_used_->pairs;
     whitener_ = Whitener(pairs.first, pairs.second, cut_);
-    pairs_used_ = pairs.z.rows();
     const auto law_of = [&] {
       const SimulatedPairs white{pairs.z, whitener_.apply(pairs.first), whitener_.apply(pairs.second), pairs.record};
       law_.emplace(white, cloud.modes, claims(cloud.modes.all.size()), source_->records(), request_.settings.degree,
@@ -245,9 +268,7 @@ class Corrector {
     }
 
     s_ = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(whitener_.size()));
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
-      s_ += whitener_.apply(statistics_[k].raw(parts_[k].observed->c, parallel_)).colwise().sum().transpose();
-    }
+    for (const Eigen::MatrixXd& part : raw_used_->observed) s_ += whitener_.apply(part).colwise().sum().transpose();
   }
 
   /// The directions of the whitened statistic whose mean differs over the posterior by something that counts beside
@@ -278,7 +299,7 @@ class Corrector {
     }
     const double scale = static_cast<double>(source_->records()) / static_cast<double>(cloud.z.rows());
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> axes(scale * (within / (cloud.width * cloud.width) + between));
-    const auto least = std::min(m, static_cast<Eigen::Index>(anchors_.cols()));
+    const auto least = std::min(m, static_cast<Eigen::Index>(raw_used_->anchors.cols()));
     Eigen::Index kept = 0;
     const double bound = std::max(least_signal, noise_signal * scale * noise);
     while (kept < m && (kept < least || axes.eigenvalues()[m - 1 - kept] > bound)) ++kept;
@@ -287,12 +308,12 @@ class Corrector {
 
   /// What the network says at the first anchor; nothing for the other modes.
   std::vector<LawClaim> claims(std::size_t modes) const {
-    const auto d = static_cast<Eigen::Index>(anchors_.cols());
-    LawClaim first{Eigen::Map<const Eigen::VectorXd>(anchors_.row(0).data(), d),
+    const auto d = static_cast<Eigen::Index>(raw_used_->anchors.cols());
+    LawClaim first{Eigen::Map<const Eigen::VectorXd>(raw_used_->anchors.row(0).data(), d),
                    Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(whitener_.size()), d)};
-    const std::size_t strata = strata_.size() + 1, per_stratum = statistics_[0].raw_size() / strata;
+    const std::size_t strata = strata_.size() + 1, per_stratum = raw_used_->of_part[0].raw_size() / strata;
     for (std::size_t g = 0; g < strata; ++g) {
-      first.slope += whitener_.covariance_with(g * per_stratum, anchors_.cols());
+      first.slope += whitener_.covariance_with(g * per_stratum, raw_used_->anchors.cols());
     }
     std::vector<LawClaim> all(modes, first);
     for (std::size_t k = 1; k < modes; ++k) all[k].slope.setZero();
@@ -314,8 +335,8 @@ class Corrector {
     std::vector<Eigen::MatrixXd> means;
     for (const PairRecords& part : made) {
       if (part.z.rows() == 0) continue;
-      means.push_back(0.5 * (whitener_.apply(statistics_[part.part].raw(part.first, parallel_)) +
-                             whitener_.apply(statistics_[part.part].raw(part.second, parallel_))));
+      means.push_back(0.5 * (whitener_.apply(raw_used_->of_part[part.part].raw(part.first, parallel_)) +
+                             whitener_.apply(raw_used_->of_part[part.part].raw(part.second, parallel_))));
     }
     return stacked(means);
   }
@@ -333,14 +354,15 @@ class Corrector {
   std::optional<RecordSource> source_;
 
   std::optional<LearnedPosterior> learned_;
-  Matrix anchors_, provisional_;
+  Matrix provisional_;
   std::vector<PairRecords> kept_;
-  std::vector<Statistic> statistics_;  // of each part
+  std::vector<std::unique_ptr<RawStatistics>> raw_;
+  const RawStatistics* raw_used_ = nullptr;
   Whitener whitener_;
   std::optional<NormalLaw> law_;
   Eigen::VectorXd s_;
   double non_normal_ = 0, cut_ = cuts.front();
-  std::size_t rounds_ = 0, pairs_used_ = 0;
+  std::size_t rounds_ = 0;
 };
 
 std::uint64_t budget_of(const CorrectionRequest& request) {

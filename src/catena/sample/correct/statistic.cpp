@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "catena/core/check.h"
+#include "catena/core/quantile.h"
 #include "catena/core/ranks/bytes.h"
 #include "catena/core/ranks/ranks.h"
 
@@ -12,19 +13,11 @@ namespace catena::sample {
 namespace {
 
 constexpr std::size_t rows_at_once = 2048;
-constexpr double to_deviation = 1.349;          // of a normal's interquartile range
 constexpr double stratum_share = 0.02;          // of the states: fewer outside the training range are no stratum
 constexpr std::size_t fewest_of_stratum = 100;  // so many make two
 constexpr double least_share = 1e-3;            // of a whitened direction: below, two statistics are one
 
 constexpr double largest_factor = 4;  // of a product: the state, standardised
-
-/// The quantile of values that may be reordered.
-double quantile(std::vector<double>& values, double share) {
-  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::ranges::nth_element(values, values.begin() + at);
-  return values[static_cast<std::size_t>(at)];
-}
 
 }  // namespace
 
@@ -144,8 +137,8 @@ Whitener::Whitener(const Eigen::MatrixXd& first, const Eigen::MatrixXd& second, 
       std::ranges::copy_if(each->col(j), std::back_inserter(column), [](double value) { return value != 0; });
     }
     if (column.empty()) column.push_back(0);
-    const double middle = quantile(column, 0.5), lower = quantile(column, 0.25), upper = quantile(column, 0.75);
-    double width = (upper - lower) / to_deviation;
+    const double middle = quantile(column, 0.5);
+    double width = deviation_of_quartiles(column);
     if (!(width > 0)) {  // of states that mostly stay where they are
       double square = 0;
       for (const double value : column) square += (value - middle) * (value - middle);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "catena/core/check.h"
+#include "catena/core/quantile.h"
 #include "catena/prior/special.h"
 #include "catena/sample/mcmc/autocovariance.h"
 
@@ -115,19 +116,6 @@ double plain_ess(const Matrix& draws) {
   return size / tau;
 }
 
-/// The value at quantile q of all draws, linear between order statistics.
-double quantile(std::vector<double> values, double q) {
-  const double position = q * static_cast<double>(values.size() - 1);
-  const auto low = static_cast<std::size_t>(position);
-  const auto at = [&](std::size_t i) {
-    std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(i));
-    return values[i];
-  };
-  const double below = at(low);
-  const double above = at(std::min(low + 1, values.size() - 1));
-  return below + (position - static_cast<double>(low)) * (above - below);
-}
-
 std::vector<double> all_values(ConstMatrixView draws) {
   std::vector<double> values;
   for (std::size_t c = 0; c < draws.rows; ++c) values.insert(values.end(), draws.row(c).begin(), draws.row(c).end());
@@ -136,7 +124,8 @@ std::vector<double> all_values(ConstMatrixView draws) {
 
 /// ESS of the indicator x ≤ (its q-quantile).
 double quantile_ess(ConstMatrixView draws, double q) {
-  const double bound = quantile(all_values(draws), q);
+  std::vector<double> values = all_values(draws);
+  const double bound = quantile(values, q);
   Matrix indicator(draws.rows, draws.cols);
   for (std::size_t c = 0; c < draws.rows; ++c) {
     for (std::size_t i = 0; i < draws.cols; ++i) indicator(c, i) = draws(c, i) <= bound ? 1 : 0;
@@ -151,8 +140,8 @@ double r_hat(ConstMatrixView draws) {
   const Matrix halves = split(draws);
   if (constant(halves)) return 1;
   // Folding around the median sees chains that agree in location but not in spread.
-  const auto values = halves.values();
-  const double median = quantile({values.begin(), values.end()}, 0.5);
+  std::vector<double> values = all_values(halves);
+  const double median = quantile(values, 0.5);
   Matrix folded = halves;
   for (double& value : folded.values()) value = std::abs(value - median);
   return std::max(plain_r_hat(rank_normalised(halves)), plain_r_hat(rank_normalised(folded)));
