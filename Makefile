@@ -56,10 +56,10 @@ images: build ## the pictures of README and docs, made anew
 dev: setup ## the unit tests with the checks of the standard library switched on
 	cmake --workflow --preset dev
 
-asan: setup ## the unit tests under the address and undefined-behaviour sanitizers
+asan: setup-clang ## the unit tests under the address and undefined-behaviour sanitizers
 	cmake --workflow --preset asan
 
-tsan: setup ## the unit tests under the thread sanitizer
+tsan: setup-clang ## the unit tests under the thread sanitizer
 	cmake --workflow --preset tsan
 
 tidy: setup-clang ## clang-tidy and clang's warnings over the whole tree

@@ -167,6 +167,22 @@ TEST(NetcdfRows, GoesOnAfterAKill) {
   expect_whole(folder / "a.nc", 20000);
 }
 
+TEST(NetcdfRows, GoesOnAfterAKillBetweenTheLastRowAndTheNewName) {
+  const TemporaryFolder folder;
+  {
+    NetcdfWriter writer(folder / "a.nc", layout, header);
+    for (std::size_t chunk = 0; chunk < writer.chunks(); ++chunk) write_chunk(writer, chunk);
+    writer.complete(writer.chunks());
+    writer.finish();
+  }
+  std::filesystem::rename(folder / "a.nc", folder / "a.nc.partial");
+  NetcdfWriter writer = NetcdfWriter::resume(folder / "a.nc");
+  EXPECT_EQ(writer.complete_chunks(), writer.chunks());
+  EXPECT_EQ(writer.attributes(), header.attributes);
+  writer.finish();
+  expect_whole(folder / "a.nc", 1050);
+}
+
 TEST(NetcdfRows, RefusesToResumeWhatIsNoPartialFile) {
   const TemporaryFolder folder;
   expect_error([&] { NetcdfWriter::resume(folder / "a.nc"); }, "there is no such file");

@@ -13,7 +13,7 @@ import sys
 import time
 
 import pytest
-from compare import contents, litter, rows
+from compare import contents, litter, rows, tree
 
 PYTHON = """
 import sys, numpy as np, catena
@@ -23,6 +23,8 @@ prior = catena.priors.Independent({"drift": catena.priors.Normal(0, 1)})
 catena.simulate(step, prior, proposal=catena.proposals.Box(-4, 4), budget=10_000, seed=1, path=sys.argv[1], resume=True,
                 batch_size=64, show_progress_bars=False)
 """
+
+VERBS = ["simulate", "train", "correct", "experiment", "callable"]
 
 
 class Work:
@@ -50,10 +52,16 @@ def works(program, tmp_path_factory):
     simulate = [program, "simulate", "double_well", "--budget", "3e5", "--seed", "1", "-q", "--threads", "1", "--resume", "-o"]
     train = [program, "train", inputs / "t.nc", "--method", "fnle", "--density", "gaussian", "--decay", "0.1", "--steps", "500",
              "--seed", "1", "-q", "--threads", "1", "--checkpoint-seconds", "0.05", "--resume", "-o"]  # fmt: skip
+    made = inputs / "t.nc.safetensors"
+    subprocess.run([*map(str, train), made], check=True)
+    subprocess.run([program, "observe", "gaussian_rw", "--transitions", "300", "-q", "-o", inputs / "x.csv"], check=True)
+    correct = [program, "correct", made, "--observation", inputs / "x.csv", "--budget", "60000", "-n", "200", "--seed", "1", "-q",
+               "--threads", "1", "--resume", "-o"]  # fmt: skip
     experiment = [program, "experiment", "benchmark", "--sweep", inputs / "sweep.json", "-q", "--threads", "1", "-o"]
     return {
         "simulate": Work(lambda out: [*simulate, out], "set.nc", contents, 1.0),
         "train": Work(lambda out: [*train, out], "model.safetensors", contents, 1.0),
+        "correct": Work(lambda out: [*correct, out], "corrected.nc", tree, 1.0),
         "experiment": Work(lambda out: [*experiment, out], "results", rows, 1.0),
         "callable": Work(lambda out: [sys.executable, "-c", PYTHON, out], "set.nc", contents, 2.0),
     }
@@ -103,7 +111,7 @@ def run(name, works, environment, tmp_path, number, kills, seed):
     return codes
 
 
-@pytest.mark.parametrize("name", ["simulate", "train", "experiment", "callable"])
+@pytest.mark.parametrize("name", VERBS)
 def test_kill_nine_at_random_moments_costs_no_bit(name, works, environment, tmp_path):
     run(name, works, environment, tmp_path, signal.SIGKILL, 2, 1)
 
@@ -116,13 +124,13 @@ def test_an_asked_for_stop_is_exit_code_130_and_costs_no_bit(number, works, envi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["simulate", "train", "experiment", "callable"])
+@pytest.mark.parametrize("name", VERBS)
 def test_a_hundred_kills(name, works, environment, tmp_path):
-    run(name, works, environment, tmp_path, signal.SIGKILL, 25, 3)
+    run(name, works, environment, tmp_path, signal.SIGKILL, 20, 3)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["simulate", "train", "experiment", "callable"])
+@pytest.mark.parametrize("name", VERBS)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_at_random_moments_in_every_verb(name, number, works, environment, tmp_path):
     run(name, works, environment, tmp_path, number, 10, 4)

@@ -2,6 +2,7 @@
 /// makes of them. Names are looked up once, when the graph is recorded; a replay reads the operation's own type.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
@@ -34,11 +35,9 @@ class Attributes {
   std::span<const Attribute> all() const { return list_; }
   /// The number of that name; Graph::apply() has checked that it is there.
   double at(std::string_view name) const {
-    for (const Attribute& attribute : list_) {
-      if (attribute.name == name) return attribute.value;
-    }
-    CATENA_ASSERT(!"the attribute exists");
-    return 0;
+    const auto found = std::ranges::find(list_, name, &Attribute::name);
+    CATENA_ASSERT(found != list_.end());
+    return found->value;
   }
   std::size_t size_at(std::string_view name) const { return static_cast<std::size_t>(at(name)); }
 

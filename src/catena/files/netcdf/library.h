@@ -91,4 +91,12 @@ std::vector<std::string> dimensions_of_values(const StoredVariable& variable);
 void send_attributes(Channel& channel, const Attributes& attributes);
 Attributes receive_attributes(Channel& channel);
 
+/// Global attributes by which a NetcdfWriter goes on after a kill. They stay in the finished file, for between their
+/// removal and its new name a kill would leave a file that is neither begun nor done; readers leave them out.
+inline constexpr const char* complete_name = "catena_complete_chunks";
+inline constexpr const char* chunk_name = "catena_chunk_rows";
+inline constexpr const char* rows_name = "catena_row_dimension";
+/// Takes those out of a file's attributes.
+Attributes take_progress(Attributes& attributes);
+
 }  // namespace catena::files::detail

@@ -54,6 +54,7 @@ Group receive_group(Channel& channel) {
     dimension.size = channel.get<std::uint64_t>();
   }
   group.attributes = detail::receive_attributes(channel);
+  detail::take_progress(group.attributes);
   group.variables.resize(channel.take(channel.get<std::uint64_t>(), 1));
   for (Variable& variable : group.variables) {
     variable.name = channel.get_text();

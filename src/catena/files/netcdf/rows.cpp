@@ -20,10 +20,7 @@ using detail::Channel;
 
 namespace {
 
-// Global attributes of the partial file; finish() removes them.
-constexpr const char* complete_name = "catena_complete_chunks";
-constexpr const char* chunk_name = "catena_chunk_rows";
-constexpr const char* rows_name = "catena_row_dimension";
+using detail::chunk_name, detail::complete_name, detail::rows_name;
 
 fs::path partial_path(const fs::path& path) {
   fs::path partial = path;
@@ -47,6 +44,15 @@ int open_for_sync(const fs::path& partial, bool create) {
 }
 
 }  // namespace
+
+struct NetcdfReader::State {
+  Attributes attributes, progress;
+  std::vector<VariableInfo> variables;
+  std::string source;
+  ReadLimits limits;
+  std::optional<detail::Child> child;
+  std::mutex turns;
+};
 
 struct NetcdfWriter::State {
   fs::path path, partial;
@@ -159,20 +165,20 @@ NetcdfWriter NetcdfWriter::resume(const fs::path& path) {
     // The child of a reader opens the file first: if work was killed inside HDF5, opening may crash.
     const NetcdfReader reader(state->partial);
     state->attributes = reader.attributes();
+    Attributes& progress = reader.state_->progress;
     const auto number = [&](const char* name) {
-      const auto found = state->attributes.find(name);
-      if (found == state->attributes.end() || !found->second.is_number_integer() ||
-          found->second.get<std::int64_t>() < 0) {
+      const auto found = progress.find(name);
+      if (found == progress.end() || !found->second.is_number_integer() || found->second.get<std::int64_t>() < 0) {
         throw FileError(fmt::format("{}: cannot be resumed: it has no usable attribute {}", source, name));
       }
       return found->second.get<std::size_t>();
     };
     state->layout.chunk_rows = number(chunk_name);
     state->complete = number(complete_name);
-    if (!state->attributes[rows_name].is_string()) {
+    if (!progress[rows_name].is_string()) {
       throw FileError(fmt::format("{}: cannot be resumed: it has no usable attribute {}", source, rows_name));
     }
-    state->layout.rows.name = state->attributes[rows_name].get<std::string>();
+    state->layout.rows.name = progress[rows_name].get<std::string>();
     for (const VariableInfo& variable : reader.variables()) {
       if (variable.dimensions.size() != 2 || variable.dimensions[0].name != state->layout.rows.name) continue;
       state->layout.rows.size = variable.dimensions[0].size;
@@ -182,7 +188,6 @@ NetcdfWriter NetcdfWriter::resume(const fs::path& path) {
     if (state->layout.chunk_rows == 0 || state->complete > state->chunks()) {
       throw FileError(fmt::format("{}: cannot be resumed: its count of chunks does not fit its rows", source));
     }
-    for (const char* name : {chunk_name, complete_name, rows_name}) state->attributes.erase(name);
   }
   state->descriptor = open_for_sync(state->partial, false);
   const std::scoped_lock lock(detail::library_lock());
@@ -253,21 +258,9 @@ void NetcdfWriter::finish() {
   check::equal("NetcdfWriter::finish", "the number of complete chunks", state_->complete, state_->chunks());
   const std::scoped_lock lock(detail::library_lock());
   errno = 0;
-  for (const char* name : {chunk_name, complete_name, rows_name}) {
-    detail::check_written(nc_del_att(state_->file->id(), detail::global, name), state_->partial);
-  }
   state_->file->close();
   detail::sync_and_rename(state_->descriptor, state_->partial, state_->path);
 }
-
-struct NetcdfReader::State {
-  Attributes attributes;
-  std::vector<VariableInfo> variables;
-  std::string source;
-  ReadLimits limits;
-  std::optional<detail::Child> child;
-  std::mutex turns;
-};
 
 namespace {
 
@@ -338,6 +331,7 @@ NetcdfReader::NetcdfReader(const fs::path& path, const ReadLimits& limits) : sta
   state_->child->talk([&](Channel& channel) {
     channel.allow(2 * detail::plausible_bytes(bytes, limits) + (std::uint64_t{64} << 20));
     state_->attributes = detail::receive_attributes(channel);
+    state_->progress = detail::take_progress(state_->attributes);
     state_->variables.resize(channel.take(channel.get<std::uint64_t>(), 1));
     for (VariableInfo& variable : state_->variables) {
       variable.name = channel.get_text();

@@ -58,7 +58,7 @@ class NetcdfWriter {
   void set_attribute(const std::string& name, const nlohmann::json& value);
   /// All variables have their rows of the first `count` chunks: syncs the data to disk, then the count.
   void complete(std::size_t count);
-  /// All chunks must be complete. Removes the count, syncs and renames.
+  /// All chunks must be complete. Syncs and renames.
   void finish();
 
  private:
@@ -96,6 +96,7 @@ class NetcdfReader {
   Matrix read_rows(std::string_view variable, std::size_t begin, std::size_t end) const;
 
  private:
+  friend NetcdfWriter;  // resumes by what others do not see
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -297,6 +297,14 @@ void send_attributes(Channel& channel, const Attributes& attributes) {
   channel.send(bytes.data(), bytes.size());
 }
 
+Attributes take_progress(Attributes& attributes) {
+  Attributes progress;
+  for (const char* name : {complete_name, chunk_name, rows_name}) {
+    if (auto node = attributes.extract(name)) progress.insert(std::move(node));
+  }
+  return progress;
+}
+
 Attributes receive_attributes(Channel& channel) {
   const nlohmann::json json = nlohmann::json::from_cbor(channel.get_vector<std::uint8_t>(), true, false);
   if (!json.is_object()) throw ChannelClosed();
