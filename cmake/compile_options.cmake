@@ -2,7 +2,9 @@
 function(catena_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
     # Contraction must not depend on inlining: the same source line gives the same bits everywhere it is compiled.
-    -ffp-contract=off)
+    -ffp-contract=off
+    # Clang blames us for what libstdc++ does inside std::stable_sort.
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     # The floor is SSE4.2 with AES (2010); Highway's kernels rise from there at run time to AVX2 and AVX-512.
     target_compile_options(${target} PRIVATE -march=x86-64-v2 -mpclmul -maes)
@@ -14,6 +16,8 @@ function(catena_compile_options target)
   endif()
   if(CATENA_ASSERTIONS)
     target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
+    # GCC takes Eigen's temporaries for uninitialised where it inlines less.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   endif()
   if(CATENA_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${CATENA_SANITIZE} -fno-omit-frame-pointer)
