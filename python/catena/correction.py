@@ -61,6 +61,7 @@ class Certificate:
     transitions: int  #: of the observed series
     budget_needed: int  #: simulated transitions after which a correction is within a fifth of a standard deviation
     sentences: list[str]  #: the same in words, and what to do
+    rough: bool = False  #: too few transitions for sizes: shifts are rough, widths are not judged
     outcome: str = "ok"  #: of the learned draws: of the sampler, or of the first finding
     findings: list[dict[str, str]] = field(default_factory=list)  #: what is wrong with series and draws: outcome, sentence, advice
 

@@ -61,5 +61,19 @@ TEST(Certificate, SeesAShift) {
   EXPECT_NEAR(theta.shift, -0.1 * std::sqrt(1001.0), 5 * theta.shift_error + 0.5);
 }
 
+TEST(Certificate, OfAFewTransitionsSaysThatItIsRoughAndJudgesNoWidth) {
+  const model::TrainedModel model = train::testing::exact_gaussian_rw(1);
+  const tasks::Task task = tasks::gaussian_rw::make({.dim = 1});
+  for (const std::size_t transitions : {10U, 100U}) {
+    const Matrix observed = train::testing::gaussian_rw_series(1, transitions, 7);
+    CorrectionRequest request{.posterior = {.model = model, .series = {{observed}}, .draws = 400}, .simulator = task};
+    request.settings.budget = 2000;
+    const Certificate found = check_posterior(request, Streams(1), Parallel(2)).certificate;
+    EXPECT_EQ(found.rough, transitions == 10) << transitions;
+    EXPECT_EQ(found.sentences().back().find("10 transitions are too few for sizes") == 0, found.rough);
+    EXPECT_FALSE(found.rough && found.mis_sized);
+  }
+}
+
 }  // namespace
 }  // namespace catena::sample::certificate_test

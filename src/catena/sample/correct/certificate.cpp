@@ -59,6 +59,7 @@ Certificate certify(const CertificateInput& input, double false_alarms, Stream s
 
   Certificate result;
   result.false_alarms = false_alarms;
+  result.rough = !input.normal;
   result.transitions = law.records();
   const double chi = b.dot(noise.ldlt().solve(b));
   result.p_value = boost::math::cdf(
@@ -95,7 +96,8 @@ Certificate certify(const CertificateInput& input, double false_alarms, Stream s
     const double log_error =
         std::sqrt((column.array() - column.mean()).square().mean() + 0.5 / static_cast<double>(input.learned.rows));
     each.width_error = each.width * log_error;
-    if (std::abs(std::log(each.width)) > std::log(tolerated_width) + z * log_error) result.mis_sized = true;
+    const bool off = std::abs(std::log(each.width)) > std::log(tolerated_width) + z * log_error;
+    result.mis_sized = result.mis_sized || (off && input.normal);
     result.parameters.push_back(std::move(each));
   }
   const double p = 1 + static_cast<double>(d) / 4;
@@ -127,6 +129,12 @@ std::vector<std::string> Certificate::sentences() const {
   } else {
     all.push_back(fmt::format("correct it with at least {} transitions", budget_needed));
   }
+  if (rough) {
+    all.push_back(fmt::format(
+        "{} transitions are too few for sizes: the sum of their scores is not normal, so that shifts are rough and "
+        "widths are not judged",
+        transitions));
+  }
   return all;
 }
 
@@ -138,9 +146,9 @@ nlohmann::json Certificate::to_json() const {
   }
   return {{"parameters", std::move(each)}, {"p_value", p_value},
           {"false_alarms", false_alarms},  {"shifted", shifted},
-          {"mis_sized", mis_sized},        {"alarm", alarm()},
-          {"transitions", transitions},    {"budget_needed", budget_needed},
-          {"sentences", sentences()}};
+          {"mis_sized", mis_sized},        {"rough", rough},
+          {"alarm", alarm()},              {"transitions", transitions},
+          {"budget_needed", budget_needed}, {"sentences", sentences()}};
 }
 
 }  // namespace catena::sample

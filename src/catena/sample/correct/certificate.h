@@ -7,7 +7,8 @@
 ///   −Λ⁻¹ Jᵀ V⁻¹ T b,   Λ = I + T Jᵀ V⁻¹ J,   J = ∂μ/∂z,
 ///
 /// and Λ⁻¹ is how wide it should be. The alarm is raised if b̂ is further from zero than its noise explains, at a stated
-/// rate, or if a width is off by more than 15 % beyond its own standard error.
+/// rate, or if a width is off by more than 15 % beyond its own standard error. The first needs no normal law, what is said
+/// of sizes does: where the sum of the scores is not normal, widths raise no alarm and the certificate says `rough`.
 #pragma once
 
 #include <Eigen/Dense>
@@ -32,6 +33,7 @@ struct Certificate {
   double p_value = 1;          // of "the learned score has mean zero"
   double false_alarms = 0.01;  // the rate at which exact posteriors are accused of a shift
   bool shifted = false, mis_sized = false;
+  bool rough = false;               // too few records for sizes: the sum of their scores is not normal
   std::size_t transitions = 0;      // T
   std::uint64_t budget_needed = 0;  // steps of the simulator after which a correction is within a fifth of a deviation
 
@@ -50,6 +52,7 @@ struct CertificateInput {
   ConstMatrixView learned;
   const prior::TruePrior& prior;
   double steps_per_record = 1;
+  bool normal = true;  // whether the sum of the scores is, near enough
 };
 
 Certificate certify(const CertificateInput& input, double false_alarms, Stream stream);

@@ -95,6 +95,7 @@ class Corrector {
   }
 
   std::size_t records() const { return source_->records(); }
+  bool normal() const { return records() >= fewest_records && non_normal_ <= largest_non_normality; }
   const RecordSource& source() const { return *source_; }
 
   /// The first round: around the learned posterior, a part of its pairs at the anchor itself, for the certificate.
@@ -114,7 +115,7 @@ class Corrector {
     }
     const Matrix around = rows_of(learned_->z(), mine);
     const double steps = static_cast<double>(source_->spent()) / static_cast<double>(2 * pairs);
-    return certify({*law_, means, at, around, prior_, steps}, request_.settings.false_alarms,
+    return certify({*law_, means, at, around, prior_, steps, normal()}, request_.settings.false_alarms,
                    streams_.stream("certificate"));
   }
 
@@ -406,11 +407,11 @@ Correction correct_posterior(const CorrectionRequest& whole, const Streams& stre
   if (corrector.records() < fewest_records) {
     result.not_corrected =
         fmt::format("{} records are too few for the sum of their scores to be normal", corrector.records());
-  } else if (corrector.non_normal() > largest_non_normality) {
+  } else if (!corrector.normal()) {
     result.not_corrected = not_normal;
   } else {
     corrector.correct();
-    if (corrector.non_normal() > largest_non_normality) {
+    if (!corrector.normal()) {
       result.not_corrected = not_normal;
     } else {
       result.posterior = corrector.posterior();
