@@ -24,6 +24,9 @@ struct Case {
   std::size_t transitions;
 };
 
+/// What ctest lists beside the name.
+void PrintTo(const Case& one, std::ostream* out) { *out << one.task << ", T = " << one.transitions; }
+
 std::vector<Case> cases() {
   std::vector<Case> result;
   for (const std::string& name : tasks::registry().names()) {

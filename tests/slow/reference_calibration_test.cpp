@@ -21,6 +21,9 @@ struct Case {
   std::size_t transitions;
 };
 
+/// What ctest lists beside the name.
+void PrintTo(const Case& one, std::ostream* out) { *out << one.twin.name << ", T = " << one.transitions; }
+
 std::vector<Case> cases() {
   std::vector<Case> result;
   for (const twins::Twin& twin : twins::all()) {

@@ -83,7 +83,6 @@ TEST(Centre, JudgesARowByMembersThatHaveNotSeenIt) {
     }
     return nn::Value{};
   };
-  const diffusion::Schedule schedule;
   for (const std::size_t fold : {0U, 1U}) {
     std::vector<std::size_t> order(64);
     for (std::size_t i = 0; i < 64; ++i) order[i] = data.first_held_out(fold) + i;
