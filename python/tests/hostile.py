@@ -176,6 +176,59 @@ def log_spread(theta, x, following):
     return -theta - ((following - 0.5 * x) / (0.5 * np.exp(theta))) ** 2 / 2
 
 
+PEOPLE = 5000
+
+
+def epidemic(theta, x, rng):
+    """A day: the susceptible and the infected of a town."""
+    beta, gamma = theta.T
+    susceptible, infected = x.T.astype(int)
+    new = rng.binomial(susceptible, -np.expm1(-beta * infected / PEOPLE))
+    recovered = rng.binomial(infected, -np.expm1(-gamma))
+    return np.column_stack([susceptible - new, infected + new - recovered]).astype(float)
+
+
+def days(count, rng):
+    """States that an epidemic can have."""
+    infected = np.round(np.exp(rng.uniform(0, np.log(PEOPLE / 2), count)))
+    share = np.minimum(1, rng.uniform(0, 1.1, count))  # of those not infected; at the start it is all of them
+    return np.column_stack([np.round(share * (PEOPLE - infected)), infected])
+
+
+RATES = catena.priors.Independent({"beta": catena.priors.LogNormal(np.log(0.5), 0.6), "gamma": catena.priors.LogNormal(np.log(0.2), 0.6)})
+outbreak = series_of(epidemic, [0.45, 0.18], [PEOPLE - 5.0, 5.0], 60)
+
+
+def reported(rng):
+    """30 % of the infected, and of those who have been, are known of."""
+    series = outbreak(rng)
+    infected = rng.binomial(series[:, 1].astype(int), 0.3)
+    return np.column_stack([PEOPLE - np.round(0.3 * (PEOPLE - series[:, 0])), infected]).astype(float)
+
+
+def counted(rng):
+    """The infected are counted with an error of 20 %."""
+    series = outbreak(rng)
+    series[:, 1] = np.round(np.maximum(0, series[:, 1] * (1 + 0.2 * rng.standard_normal(len(series)))))
+    return series
+
+
+def autoregression(theta, x, rng):
+    return theta[:, 1:] * x + np.exp(theta[:, :1]) * rng.standard_normal(x.shape)
+
+
+def log_sigma_of_autoregression(series):
+    """Of the logarithm of the noise, the slope integrated out: both by sums over fine grids."""
+    log_sigma, slope = np.linspace(-3, -1, 801)[:, None], np.linspace(0, 1.5, 601)
+    x, following = series[:-1, 0], series[1:, 0]
+    squares = (following**2).sum() - 2 * slope * (x * following).sum() + slope**2 * (x**2).sum()
+    log_density = -len(x) * log_sigma - squares / np.exp(2 * log_sigma) / 2 - slope**2 / 2 - (log_sigma / 5) ** 2 / 2
+    weight = np.exp(log_density - log_density.max()).sum(axis=1)
+    weight /= weight.sum()
+    mean = (weight * log_sigma[:, 0]).sum()
+    return mean, ((weight * (log_sigma[:, 0] - mean) ** 2).sum()) ** 0.5
+
+
 ALL: dict[str, Situation] = {
     "a series of the model itself": Situation(pulled, series_of(pulled, 0.4, 0.0, 60), pulled_posterior, model="pulled"),
     "the same, by ratios": Situation(pulled, series_of(pulled, 0.4, 0.0, 60), pulled_posterior, method="FNRE", model="ratio"),
@@ -241,6 +294,13 @@ ALL: dict[str, Situation] = {
         proposal=catena.proposals.Box(-4, 16), model="squared", budget=10_000,
     ),
     "an unknown noise": Situation(spread, series_of(spread, 0.3, 0.0, 60), on_grid(log_spread), model="spread"),
+    "an epidemic of which 30 % is reported": Situation(epidemic, reported, prior=RATES, proposal=days, model="epidemic"),
+    "an epidemic counted with an error of 20 %": Situation(epidemic, counted, prior=RATES, proposal=days, model="epidemic"),
+    "a prior a hundred times as wide as the posterior": Situation(
+        autoregression, series_of(autoregression, [np.log(0.15), 0.7], 0.0, 200), log_sigma_of_autoregression,
+        prior=catena.priors.Independent({"log_sigma": catena.priors.Normal(0, 5), "slope": NORMAL}), model="autoregression",
+        budget=10_000, settings={"effort": "quick"}, steps=0,
+    ),
     "next to no noise": Situation(still, series_of(still, 0.4, 0.0, 60), on_grid(log_still), model="still"),
 }  # fmt: skip
 
