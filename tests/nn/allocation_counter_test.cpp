@@ -9,6 +9,14 @@ namespace {
 std::atomic<long> allocations = 0;
 }
 
+// Clang's thread sanitizer has operators of its own that cannot be replaced: there nothing is counted.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CATENA_COUNTS_NOTHING
+#endif
+#endif
+
+#ifndef CATENA_COUNTS_NOTHING
 // Count every allocation of this program.
 void* operator new(std::size_t size) {
   ++allocations;
@@ -25,5 +33,6 @@ void operator delete(void* p) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+#endif
 
 long allocation_count() { return allocations; }
