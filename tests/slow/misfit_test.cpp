@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 
 #include "catena/evaluate/calibrate.h"
@@ -147,6 +148,7 @@ TEST_P(Misfit, IsSeldomFoundInSeriesOfTheTaskItselfWhosePosteriorIsRight) {
                  transitions, count, counts.flagged, counts.false_alarms);
       for (const auto& [outcome, number] : counts.findings) fmt::print(" {} {}", outcome, number);
       fmt::print("\n");
+      std::fflush(stdout);  // the next one takes minutes
       false_alarms[transitions] += counts.false_alarms;
       false_misfits[transitions] += counts.false_misfits;
     }
