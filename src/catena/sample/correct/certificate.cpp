@@ -144,11 +144,16 @@ nlohmann::json Certificate::to_json() const {
     each[p.name] = {
         {"shift", p.shift}, {"shift_error", p.shift_error}, {"width", p.width}, {"width_error", p.width_error}};
   }
-  return {{"parameters", std::move(each)}, {"p_value", p_value},
-          {"false_alarms", false_alarms},  {"shifted", shifted},
-          {"mis_sized", mis_sized},        {"rough", rough},
-          {"alarm", alarm()},              {"transitions", transitions},
-          {"budget_needed", budget_needed}, {"sentences", sentences()}};
+  return {{"parameters", std::move(each)},
+          {"p_value", p_value},
+          {"false_alarms", false_alarms},
+          {"shifted", shifted},
+          {"mis_sized", mis_sized},
+          {"rough", rough},
+          {"alarm", alarm()},
+          {"transitions", transitions},
+          {"budget_needed", budget_needed},
+          {"sentences", sentences()}};
 }
 
 }  // namespace catena::sample

@@ -7,8 +7,9 @@
 ///   −Λ⁻¹ Jᵀ V⁻¹ T b,   Λ = I + T Jᵀ V⁻¹ J,   J = ∂μ/∂z,
 ///
 /// and Λ⁻¹ is how wide it should be. The alarm is raised if b̂ is further from zero than its noise explains, at a stated
-/// rate, or if a width is off by more than 15 % beyond its own standard error. The first needs no normal law, what is said
-/// of sizes does: where the sum of the scores is not normal, widths raise no alarm and the certificate says `rough`.
+/// rate, or if a width is off by more than 15 % beyond its own standard error. The first needs no normal law, what is
+/// said of sizes does: where the sum of the scores is not normal, widths raise no alarm and the certificate says
+/// `rough`.
 #pragma once
 
 #include <Eigen/Dense>
