@@ -52,6 +52,12 @@ void write_chunk(NetcdfWriter& writer, std::size_t chunk) {
   }
 }
 
+/// All chunks that are not complete yet.
+void write_rest(NetcdfWriter& writer) {
+  for (std::size_t chunk = writer.complete_chunks(); chunk < writer.chunks(); ++chunk) write_chunk(writer, chunk);
+  writer.complete(writer.chunks());
+}
+
 void expect_whole(const std::filesystem::path& path, std::size_t total) {
   const NetcdfReader reader(path);
   EXPECT_EQ(reader.read_rows("theta", 0, total), rows(0, total, 2));
@@ -68,8 +74,7 @@ TEST(NetcdfRows, WritesAndReadsBack) {
     compressed.compression = compression;
     NetcdfWriter writer(folder / "a.nc", compressed, header);
     EXPECT_EQ(writer.chunks(), 11U);
-    for (std::size_t chunk = 0; chunk < writer.chunks(); ++chunk) write_chunk(writer, chunk);
-    writer.complete(writer.chunks());
+    write_rest(writer);
     EXPECT_EQ(writer.complete_rows(), 1050U);
     Matrix back(951, 3);
     writer.read_rows("x", 99, back.view());
@@ -126,8 +131,7 @@ TEST(NetcdfRows, GoesOnAfterAnException) {
   EXPECT_EQ(writer.complete_chunks(), 3U);
   EXPECT_EQ(writer.complete_rows(), 300U);
   EXPECT_EQ(writer.attributes(), header.attributes);
-  for (std::size_t chunk = 3; chunk < writer.chunks(); ++chunk) write_chunk(writer, chunk);
-  writer.complete(writer.chunks());
+  write_rest(writer);
   writer.finish();
   expect_whole(folder / "a.nc", 1050);
 }
@@ -161,8 +165,7 @@ TEST(NetcdfRows, GoesOnAfterAKill) {
   EXPECT_EQ(read_netcdf(folder / "a.nc").attributes, (Attributes{{"old", 1}}));
   NetcdfWriter writer = NetcdfWriter::resume(folder / "a.nc");
   EXPECT_EQ(writer.complete_chunks(), 4U * 21);
-  for (std::size_t chunk = writer.complete_chunks(); chunk < writer.chunks(); ++chunk) write_chunk(writer, chunk);
-  writer.complete(writer.chunks());
+  write_rest(writer);
   writer.finish();
   expect_whole(folder / "a.nc", 20000);
 }
@@ -171,8 +174,7 @@ TEST(NetcdfRows, GoesOnAfterAKillBetweenTheLastRowAndTheNewName) {
   const TemporaryFolder folder;
   {
     NetcdfWriter writer(folder / "a.nc", layout, header);
-    for (std::size_t chunk = 0; chunk < writer.chunks(); ++chunk) write_chunk(writer, chunk);
-    writer.complete(writer.chunks());
+    write_rest(writer);
     writer.finish();
   }
   std::filesystem::rename(folder / "a.nc", folder / "a.nc.partial");
@@ -217,8 +219,7 @@ TEST(NetcdfRows, ThreadsShareAReader) {
   const TemporaryFolder folder;
   {
     NetcdfWriter writer(folder / "a.nc", layout, header);
-    for (std::size_t chunk = 0; chunk < writer.chunks(); ++chunk) write_chunk(writer, chunk);
-    writer.complete(writer.chunks());
+    write_rest(writer);
     writer.finish();
   }
   const NetcdfReader reader(folder / "a.nc");
