@@ -296,6 +296,13 @@ ALL: dict[str, Situation] = {
     "an unknown noise": Situation(spread, series_of(spread, 0.3, 0.0, 60), on_grid(log_spread), model="spread"),
     "an epidemic of which 30 % is reported": Situation(epidemic, reported, prior=RATES, proposal=days, model="epidemic"),
     "an epidemic counted with an error of 20 %": Situation(epidemic, counted, prior=RATES, proposal=days, model="epidemic"),
+    "an epidemic counted with an error of 20 %, by ratios": Situation(
+        epidemic, counted, prior=RATES, proposal=days, model="epidemic", method="FNRE", budget=10_000, settings={"effort": "quick"}, steps=0
+    ),
+    "an epidemic counted with an error of 20 %, by scores": Situation(
+        epidemic, counted, prior=RATES, proposal=days, model="epidemic", method="FNSE", budget=10_000, settings={"effort": "quick"}, steps=0
+    ),
+    "states observed with noise, by ratios": Situation(pulled, observed_with_noise, method="FNRE", model="ratio"),
     "a prior a hundred times as wide as the posterior": Situation(
         autoregression, series_of(autoregression, [np.log(0.15), 0.7], 0.0, 200), log_sigma_of_autoregression,
         prior=catena.priors.Independent({"log_sigma": catena.priors.Normal(0, 5), "slope": NORMAL}), model="autoregression",

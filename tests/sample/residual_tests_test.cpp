@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "catena/core/random.h"
 #include "catena/prior/special.h"
@@ -96,6 +97,40 @@ TEST(ResidualTests, ScoresThatContradictEachOtherAreNamed) {
   EXPECT_EQ(wild.what, "transitions say more different things about drift than the learned model expects of them");
   const auto calm = scores_of(200, [&](std::size_t) { return 0.2 * stream.normal(); });
   EXPECT_LT(calm.p, 1e-3);
+}
+
+/// log w of records y ~ N(0, noise²) whose model says N(z, 1), at z = 0 against own parameters ±s.
+Matrix own(std::size_t count, double noise, Stream stream) {
+  Matrix log_w(count, 2);
+  for (std::size_t t = 0; t < count; ++t) {
+    const double y = noise * stream.normal();
+    const auto quotient = [&](double s) { return -s * s / 2 + std::log(std::cosh(y * s)); };
+    log_w(t, 0) = quotient(1), log_w(t, 1) = quotient(0.25);
+  }
+  return log_w;
+}
+
+TEST(ResidualTests, OwnParametersAreSeldomLikelierIfOneParameterMadeTheSeries) {
+  // Ville's bound holds for any count. Of 2,000 series 36 are 3.6 standard deviations above the 20 of p < 0.01.
+  int small = 0;
+  for (std::size_t s = 0; s < 2000; ++s) {
+    small += test_own_parameters(own(s % 2 == 0 ? 20 : 200, 1, Streams(5).stream("series", s))).p < 0.01 ? 1 : 0;
+  }
+  EXPECT_LE(small, 36);
+}
+
+TEST(ResidualTests, RecordsThatEachWantTheirOwnParametersAreNamed) {
+  const ResidualTest test = test_own_parameters(own(100, 2, Streams(6).stream("noise")));
+  EXPECT_LT(test.p, 1e-6);
+  EXPECT_EQ(test.what, "no parameters explain all transitions: they are likelier if each has its own");
+  EXPECT_EQ(test_own_parameters(own(fewest_residuals - 1, 9, Streams(6).stream("noise"))).p, 1);
+  // One wild record decides nothing, nor does one of which nothing is known.
+  Matrix wild = own(100, 1, Streams(7).stream("noise"));
+  const double before = test_own_parameters(wild).p;
+  wild(0, 0) = wild(0, 1) = 1e9;
+  EXPECT_EQ(test_own_parameters(wild).p, before);
+  wild(0, 0) = wild(0, 1) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(test_own_parameters(wild).p, before);
 }
 
 /// Scores of a right model at the truth, and at a z that a third of the records has pulled away.

@@ -19,6 +19,7 @@ constexpr double farthest = 4;        // prior standard deviations of a mean
 constexpr double widest = 3.5;        // prior standard deviations of the draws' own deviation: two modes far out have 3
 constexpr double largest_shift = 0.5;       // posterior standard deviations
 constexpr std::size_t most_records = 600;   // of a series that residuals are computed for
+constexpr std::size_t most_own = 200;       // of these that are asked whether they want parameters of their own
 constexpr std::size_t draws_looked_at = 3;  // draws at which they are
 
 void judge_range(const PosteriorDraws& draws, std::vector<DrawFinding>& found) {
@@ -73,28 +74,39 @@ std::vector<double> looked_at_draw(const PosteriorRequest& request, const Poster
   return w;
 }
 
-/// Returns the tests of the records inside the training range, if some are not.
-Family test_by_networks(const PosteriorRequest& request, const PosteriorDraws& draws, const Looked& looked,
-                        std::span<const std::size_t> rows, const Streams& streams, const Parallel& parallel,
-                        std::vector<Family>& families) {
+/// At most so many of them, over the whole series.
+std::vector<std::size_t> evenly(std::span<const std::size_t> records, std::size_t most) {
+  std::vector<std::size_t> some(std::min(records.size(), most));
+  for (std::size_t k = 0; k < some.size(); ++k) some[k] = records[k * records.size() / some.size()];
+  return some;
+}
+
+/// Tests that what was learned makes possible. `ranks` are empty for methods without a density, `inside` where all
+/// records are inside the training range.
+struct ByNetworks {
+  Family ranks, scores, own, inside;
+};
+ByNetworks test_by_networks(const PosteriorRequest& request, const PosteriorDraws& draws, const Looked& looked,
+                            std::span<const std::size_t> rows, const Streams& streams, const Parallel& parallel) {
   const model::TrainedModel& model = request.model;
-  Family ranks, scores, inside;
+  ByNetworks found;
+  const std::vector<std::size_t> some = evenly(looked.records, most_own);
   std::vector<bool> outside;
   const std::vector<bool>& all = draws.observed.is_outside;
   for (const std::size_t t : looked.records) outside.push_back(t < all.size() && all[t]);
   for (std::size_t k = 0; k < draws_looked_at; ++k) {
     const std::vector<double> w = looked_at_draw(request, draws, rows, k, draws_looked_at);
     const Matrix u = ranks_by_density(model, draws.observed, looked.records, w, streams.child("draw", k), parallel);
-    if (u.cols() > 0) ranks.push_back(test_ranks(u, looked.follows, rank_names(model)));
+    if (u.cols() > 0) found.ranks.push_back(test_ranks(u, looked.follows, rank_names(model)));
     const ScoreResiduals residuals = score_residuals(model, draws.observed, looked.records, w, parallel);
-    scores.push_back(test_scores(residuals.g, residuals.h, looked.follows, model.prior.names()));
+    found.scores.push_back(test_scores(residuals.g, residuals.h, looked.follows, model.prior.names()));
+    found.own.push_back(
+        test_own_parameters(own_parameters(model, draws.observed, some, w, streams.child("own", k), parallel)));
     if (draws.observed.outside > 0) {
-      inside.push_back(test_inside(residuals.g, residuals.h, outside, model.prior.names()));
+      found.inside.push_back(test_inside(residuals.g, residuals.h, outside, model.prior.names()));
     }
   }
-  if (!ranks.empty()) families.push_back(std::move(ranks));
-  families.push_back(std::move(scores));
-  return inside;
+  return found;
 }
 
 /// A few records that the networks know nothing of may decide a posterior.
@@ -137,25 +149,31 @@ void judge_fit(const PosteriorRequest& request, PosteriorDraws& draws, std::span
                std::vector<DrawFinding>& found) {
   const Looked looked = looked_at(draws.observed, most_records);
   if (looked.records.size() < fewest_residuals) return;
+  // In the order of how much their words tell.
   std::vector<Family> families;
   std::uint64_t spent = 0;
+  ByNetworks learned;
   if (how.corrected == 0) {
-    judge_pull(draws, test_by_networks(request, draws, looked, rows, streams, parallel, families), found);
+    learned = test_by_networks(request, draws, looked, rows, streams, parallel);
+    judge_pull(draws, std::move(learned.inside), found);
+    if (!learned.ranks.empty()) families.push_back(std::move(learned.ranks));
+    families.push_back(std::move(learned.scores));
   }
   if (how.simulator.model != nullptr && !request.model.features.shape().initial()) {
     spent = test_by_simulator(request, draws, rows, how, streams, parallel, progress, families);
   }
+  if (!learned.own.empty()) families.push_back(std::move(learned.own));
   if (families.empty()) return;
-  // Of several draws the middle p-value counts twice, of one draw once.
+  // The first that finds something speaks, or else the least p-value. Of several draws the middle one counts twice, of
+  // one draw once.
   double p = 1;
   std::string what;
   for (Family& family : families) {
     const double twice = family.size() > 1 ? 2 : 1;
     const ResidualTest test = middle(std::move(family));
     const double bound = std::min(1.0, twice * static_cast<double>(families.size()) * test.p);
-    if (bound > p && !what.empty()) continue;
-    p = bound;
-    what = test.what;
+    if (bound < p || what.empty()) p = bound, what = test.what;
+    if (p < misfit_false_alarms) break;
   }
   draws.info["misfit"] = {{"p", p},
                           {"false_alarms", misfit_false_alarms},

@@ -9,6 +9,7 @@
 #include <limits>
 #include <span>
 
+#include "catena/core/log_mean_exp.h"
 #include "catena/prior/special.h"
 
 namespace catena::sample {
@@ -17,6 +18,9 @@ namespace {
 // Tolerances of scores, in the units of each statistic; measured as those of ranks (residual_tests.h).
 constexpr double product_tolerance = 0.1, score_tolerance = 0.3, curvature_tolerance = 1.0;
 constexpr double tolerated_shift = 0.5;  // of a posterior, in its standard deviations
+// Of log w: what a network may be off for each record, and what one record may add, so that no single one decides
+// (smaller w have smaller means, so that the bound holds).
+constexpr double own_tolerance = 0.05, most_of_one = 3;
 
 /// The smallest of several p-values.
 class Smallest {
@@ -208,6 +212,19 @@ ResidualTest test_scores(const Matrix& g, const Matrix& h, const std::vector<boo
                              surplus_sum > 0 ? "more different things" : "more uniform things", name));
   }
   return smallest.result();
+}
+
+ResidualTest test_own_parameters(const Matrix& log_w) {
+  if (log_w.rows() < fewest_residuals) return {};
+  std::vector<double> log_e(log_w.cols());
+  for (std::size_t t = 0; t < log_w.rows(); ++t) {
+    for (std::size_t j = 0; j < log_e.size(); ++j) {
+      const double value = log_w(t, j);
+      log_e[j] += (std::isnan(value) ? 0 : std::min(value, most_of_one)) - own_tolerance;
+    }
+  }
+  return {std::exp(-std::max(0.0, log_mean_exp(log_e))),
+          "no parameters explain all transitions: they are likelier if each has its own"};
 }
 
 ResidualTest test_inside(const Matrix& g, const Matrix& h, const std::vector<bool>& outside,

@@ -1,4 +1,4 @@
-/// Are these residuals those of a model that fits? Two sorts, both of records in the order of their series:
+/// Are these residuals those of a model that fits? Three sorts, of records in the order of their series:
 ///
 /// - *ranks* u_ti in (0, 1): where x^(t+1) lies in what the learned density says of it, coordinate by coordinate
 ///   (residuals.h). If the model is right and θ is a draw from the posterior, they are uniform and independent over t.
@@ -7,6 +7,11 @@
 /// - *scores* g_t in R^d, ŝ(x^t, x^(t+1); z), and curvatures h_t = −∂g_t/∂z, diagonal: if the model is right and z is a
 ///   draw, g_ti and g_ti² − h_ti are martingale differences. Sums over all, over halves and of products of neighbours
 ///   are compared with their own empirical variance, coordinate by coordinate.
+/// - *own parameters* w_tj, how much likelier record t is with parameters of its own than with z (residuals.h). Given
+///   the true z and the past each w_tj has mean one, whatever the other parameters are, so that E_j = Π_t w_tj is a
+///   non-negative martingale and, by Ville's inequality (ville1939), P(mean_j E_j ≥ 1/p) ≤ p: an e-value (vovk2021),
+///   for any number of records and without a normal law. It sees series that contradict themselves, such as errors of
+///   measurement that a ratio would take for parameters that change from step to step.
 ///
 /// Each statistic has a tolerance beside its noise. By the learned density: a network is never exact, and a long series
 /// finds every flaw of it long before the posterior suffers. By the simulator, which is exact: only the posterior may
@@ -49,6 +54,9 @@ ResidualTest test_ranks(const Matrix& u, const std::vector<bool>& follows, const
                         const RankTolerance& tolerance = by_network);
 ResidualTest test_scores(const Matrix& g, const Matrix& h, const std::vector<bool>& follows,
                          const std::vector<std::string>& names);
+
+/// log w: one record a row, one scale a column.
+ResidualTest test_own_parameters(const Matrix& log_w);
 
 /// Do the records inside the training range accept the z that all records together gave? A draw from a right posterior
 /// is exchangeable with the truth, at which G = Σ g_t over any of the records has mean zero and the variance Σ E h_t:

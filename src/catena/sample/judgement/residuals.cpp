@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "catena/compose/scores/record_scores.h"
+#include "catena/core/log_mean_exp.h"
 #include "catena/model/density/blur.h"
 #include "catena/model/density/blurred_model.h"
 #include "catena/model/density/density_model.h"
@@ -11,11 +13,13 @@
 namespace catena::sample {
 namespace {
 
-constexpr std::size_t simulated = 39;         // draws for one rank: u has steps of 1/40
-constexpr std::size_t stretch = 50;           // records in a row of a long series
-constexpr std::size_t records_at_once = 64;   // of one call of a network
-constexpr std::size_t most_coordinates = 16;  // of a state that are looked at
-constexpr double difference = 0.02;           // of z, in prior standard deviations
+constexpr std::size_t simulated = 39;                         // draws for one rank: u has steps of 1/40
+constexpr std::size_t stretch = 50;                           // records in a row of a long series
+constexpr std::size_t records_at_once = 64;                   // of one call of a network
+constexpr std::size_t most_coordinates = 16;                  // of a state that are looked at
+constexpr double difference = 0.02;                           // of z, in prior standard deviations
+constexpr double scales[] = {1, 0.5, 0.25, 0.1, 0.03, 0.01};  // of own parameters, in prior standard deviations
+constexpr std::size_t own_pairs = 8;                          // of own parameters at each scale
 
 /// A density, with what its network sees of z.
 struct Density {
@@ -96,6 +100,34 @@ Matrix ranks_of(const Density& density, const Matrix& c, std::span<const std::si
   return u;
 }
 
+Matrix rows_of(const compose::ObservedSeries& observed, std::span<const std::size_t> records) {
+  Matrix c(records.size(), observed.c.cols());
+  for (std::size_t k = 0; k < records.size(); ++k) std::ranges::copy(observed.c.row(records[k]), c.row(k).begin());
+  return c;
+}
+
+/// value[t] = log p(c_t | to)/p(c_t | from), by the values or, where there are none, by Gauss's rule of three nodes for
+/// the integral of the score along the line between them.
+void log_quotients(const compose::RecordScores& scores, const Matrix& c, std::span<const double> from,
+                   std::span<const double> to, std::span<const double> at_from, std::span<double> value) {
+  Matrix score(c.rows(), from.size());
+  if (scores.has_value()) {
+    scores.evaluate(c, to, score, value);
+    for (std::size_t t = 0; t < value.size(); ++t) value[t] -= at_from[t];
+    return;
+  }
+  std::ranges::fill(value, 0.0);
+  std::vector<double> at(from.size());
+  for (const auto& [place, weight] :
+       {std::pair{0.5 - std::sqrt(0.15), 5.0 / 18}, {0.5, 8.0 / 18}, {0.5 + std::sqrt(0.15), 5.0 / 18}}) {
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = from[i] + place * (to[i] - from[i]);
+    scores.evaluate(c, at, score, {});
+    for (std::size_t t = 0; t < value.size(); ++t) {
+      for (std::size_t i = 0; i < at.size(); ++i) value[t] += weight * score(t, i) * (to[i] - from[i]);
+    }
+  }
+}
+
 }  // namespace
 
 Looked looked_at(const compose::ObservedSeries& observed, std::size_t most) {
@@ -154,8 +186,7 @@ ScoreResiduals score_residuals(const model::TrainedModel& model, const compose::
                                const Parallel& parallel) {
   const std::size_t d = z.size(), count = records.size();
   const auto scores = compose::record_scores("sample", model);
-  Matrix c(count, observed.c.cols());
-  for (std::size_t k = 0; k < count; ++k) std::ranges::copy(observed.c.row(records[k]), c.row(k).begin());
+  const Matrix c = rows_of(observed, records);
   // The score at z itself, then at z + difference and z − difference in each coordinate.
   std::vector<Matrix> at(1 + 2 * d, Matrix(count, d));
   parallel.for_each(at.size(), [&](std::size_t k) {
@@ -170,6 +201,35 @@ ScoreResiduals score_residuals(const model::TrainedModel& model, const compose::
     }
   }
   return found;
+}
+
+Matrix own_parameters(const model::TrainedModel& model, const compose::ObservedSeries& observed,
+                      std::span<const std::size_t> records, std::span<const double> z, const Streams& streams,
+                      const Parallel& parallel) {
+  const auto scores = compose::record_scores("sample", model);
+  const Matrix c = rows_of(observed, records);
+  const std::size_t d = z.size(), count = records.size(), of_scale = 2 * own_pairs;
+  std::vector<double> at_z(count);
+  if (scores->has_value()) {
+    Matrix score(count, d);
+    scores->evaluate(c, z, score, at_z);
+  }
+  Matrix quotient(std::size(scales) * of_scale, count);  // logarithms, one of the own parameters a row
+  parallel.for_each(quotient.rows(), [&](std::size_t k) {
+    Stream noise = streams.stream("own parameters", k / 2);
+    std::vector<double> own(z.begin(), z.end());
+    for (double& value : own) value += (k % 2 == 0 ? 1 : -1) * scales[k / of_scale] * noise.normal();
+    log_quotients(*scores, c, z, own, at_z, quotient.row(k));
+  });
+  Matrix log_w(count, std::size(scales));
+  std::vector<double> column(of_scale);
+  for (std::size_t t = 0; t < count; ++t) {
+    for (std::size_t j = 0; j < log_w.cols(); ++j) {
+      for (std::size_t k = 0; k < of_scale; ++k) column[k] = quotient(j * of_scale + k, t);
+      log_w(t, j) = log_mean_exp(column);
+    }
+  }
+  return log_w;
 }
 
 }  // namespace catena::sample

@@ -38,4 +38,14 @@ ScoreResiduals score_residuals(const model::TrainedModel& model, const compose::
                                std::span<const std::size_t> records, std::span<const double> z,
                                const Parallel& parallel);
 
+/// log w_tj: how much likelier a transition is if it has parameters of its own, somewhere around z, than with z:
+///
+///   w_tj = (1/K) Σ_k p(x^(t+1) | x^t, z + s_j ε_k)/p(x^(t+1) | x^t, z),   ε_k normal, in opposite pairs,
+///
+/// with scales s_j from the prior's deviation down to a hundredth of it, a column each. Methods without a density or
+/// ratio (fnse) have the integral of the score from z to z + s_j ε_k for the logarithm of the quotient.
+Matrix own_parameters(const model::TrainedModel& model, const compose::ObservedSeries& observed,
+                      std::span<const std::size_t> records, std::span<const double> z, const Streams& streams,
+                      const Parallel& parallel);
+
 }  // namespace catena::sample

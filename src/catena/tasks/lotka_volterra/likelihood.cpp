@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "catena/core/check.h"
+#include "catena/core/log_mean_exp.h"
 #include "catena/tasks/exact/guided_bridge.h"
 #include "catena/tasks/exact/series.h"
 #include "catena/tasks/likelihood.h"
@@ -55,14 +56,9 @@ class ClippedPaths {
     const std::size_t particles = u.size() / per_particle;
     std::vector<double> log_weights;
     for (std::size_t i = 0; i < particles; ++i) {
-      const double log_weight = log_path_weight(transition, u.data() + i * per_particle);
-      log_weights.push_back(std::isnan(log_weight) ? -std::numeric_limits<double>::infinity() : log_weight);
+      log_weights.push_back(log_path_weight(transition, u.data() + i * per_particle));
     }
-    const double largest = *std::ranges::max_element(log_weights);
-    if (!std::isfinite(largest)) return -std::numeric_limits<double>::infinity();
-    double sum = 0;
-    for (const double log_weight : log_weights) sum += std::exp(log_weight - largest);
-    return largest + std::log(sum / static_cast<double>(particles));
+    return log_mean_exp(log_weights);
   }
 
  private:
