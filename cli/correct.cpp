@@ -76,8 +76,9 @@ void print_certificate(const sample::Certificate& certificate) {
 
 void warn(std::string_view function, const CorrectOptions& options, const sample::PosteriorDraws& draws) {
   const std::string warning = sample::extrapolation_warning(draws.observed);
-  if (!warning.empty() && !says_outside(draws) && !options.common.quiet)
+  if (!warning.empty() && !says_outside(draws) && !options.common.quiet) {
     fmt::print(stderr, "{}: {}\n", function, warning);
+  }
 }
 
 int run_correct(const CorrectOptions& options) {

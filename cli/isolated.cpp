@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 
 #include "catena/core/errors.h"
 #include "verb.h"
@@ -55,7 +56,7 @@ void pass_on(int number) {
       if (number == SIGTERM || number == SIGINT || number == SIGUSR1) ::_exit(interrupted);
       end(function, plugin,
           fmt::format("crashed ({}): what was written of the output is whole or has the ending .partial",
-                      ::strsignal(number)));
+                      ::strsignal(number)));  // NOLINT(concurrency-mt-unsafe): this process has one thread
     }
     if (ended < 0 && errno != EINTR) end(function, plugin, "could not be waited for");
     for (const auto& slot : began) {
@@ -93,7 +94,9 @@ const BatchClock& isolate_plugin(std::string_view function, const std::string& p
   clock.slots_ = new (shared) BatchClock::Slots{};
   std::fflush(nullptr);
   const pid_t child = ::fork();
-  if (child < 0) throw InputError(fmt::format("{}: --isolate got no process: {}", function, std::strerror(errno)));
+  if (child < 0) {
+    throw InputError(fmt::format("{}: --isolate got no process: {}", function, std::generic_category().message(errno)));
+  }
   if (child == 0) return clock;
   isolated_child = static_cast<sig_atomic_t>(child);
   struct sigaction action{};

@@ -79,8 +79,9 @@ std::string with_flags(const CLI::App& app, std::string text) {
 void check_output(const CLI::App& verb) {
   const CLI::Option* output = verb.get_option_no_throw("--output");
   if (output == nullptr || output->count() == 0 || verb.get_name() == "report" || verb.get_name() == "experiment" ||
-      verb.get_name() == "merge")
+      verb.get_name() == "merge") {
     return;
+  }
   const std::filesystem::path file = output->as<std::string>();
   std::error_code error;
   check::that(!std::filesystem::is_directory(file, error), full_name(verb), "--output", file.string(),

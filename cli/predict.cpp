@@ -61,8 +61,9 @@ struct Source {
 std::unique_ptr<Source> chosen_source(const PredictOptions& options, const sample::Draws& draws) {
   auto source = std::make_unique<Source>();
   if (!options.model.empty()) {
-    if (!options.task.task.empty() || !options.task.plugin.empty())
+    if (!options.task.task.empty() || !options.task.plugin.empty()) {
       throw InputError(fmt::format("{}: --model is given beside a simulator, but only one can be", predict_function));
+    }
     source->trained = model::read_model(options.model);
     check::that(source->trained->method == "fnle", predict_function, "the method of --model", source->trained->method,
                 "fnle, whose density can be drawn from; else give the simulator");

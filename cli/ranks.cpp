@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <thread>
 
+#include "catena/core/environment.h"
 #include "catena/core/errors.h"
 
 namespace catena::cli {
@@ -27,11 +29,6 @@ struct ProgramRanks {
 ProgramRanks& program() {
   static ProgramRanks ranks;
   return ranks;
-}
-
-int number_in(const char* name, int otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr && *text != 0 ? std::atoi(text) : otherwise;
 }
 
 /// The library with MPI, beside the program or where `cmake --install` puts it.
@@ -90,7 +87,7 @@ void end_waiting_launcher() {
   if (::fork() != 0) return;
   ::setsid();
   for (int descriptor = 0; descriptor < 256; ++descriptor) ::close(descriptor);
-  ::sleep(grace);
+  std::this_thread::sleep_for(std::chrono::seconds(grace));
   if (::kill(launcher, SIGTERM) == 0) {
     ::usleep(500000);
     ::kill(launcher, SIGTERM);
@@ -112,12 +109,12 @@ Launch launch() {
   // Open MPI's mpirun, srun with PMIx or PMI-2, and mpiexec of MPICH's family. SLURM_STEP_NUM_TASKS alone is srun
   // without a process manager: several programs that know nothing of each other.
   Launch found;
-  if (const int tasks = number_in("OMPI_COMM_WORLD_SIZE", 0); tasks > 0) {
-    found = {tasks, number_in("OMPI_COMM_WORLD_RANK", 0), "mpirun"};
-  } else if (const int steps = number_in("SLURM_STEP_NUM_TASKS", 0); steps > 1) {
-    found = {steps, number_in("SLURM_PROCID", 0), "srun"};
-  } else if (const int processes = number_in("PMI_SIZE", 0); processes > 0) {
-    found = {processes, number_in("PMI_RANK", 0), "mpiexec"};
+  if (const int tasks = environment_number("OMPI_COMM_WORLD_SIZE", 0); tasks > 0) {
+    found = {tasks, environment_number("OMPI_COMM_WORLD_RANK", 0), "mpirun"};
+  } else if (const int steps = environment_number("SLURM_STEP_NUM_TASKS", 0); steps > 1) {
+    found = {steps, environment_number("SLURM_PROCID", 0), "srun"};
+  } else if (const int processes = environment_number("PMI_SIZE", 0); processes > 0) {
+    found = {processes, environment_number("PMI_RANK", 0), "mpiexec"};
   }
   return found;
 }

@@ -7,8 +7,9 @@
 namespace catena::cli {
 
 void SamplerFlags::add_to(CLI::App& app) {
-  for (const sample::PosteriorSampler& sampler : sample::posterior_samplers())
+  for (const sample::PosteriorSampler& sampler : sample::posterior_samplers()) {
     flags_.add(sampler.name, sampler.settings);
+  }
   flags_.declare(app, "Options of the methods");
 }
 

@@ -202,8 +202,9 @@ Run set_up_simulate(CLI::App& app) {
                  "one of n parts, 3/16, to a file of its own (OUTPUT.3-of-16.nc); catena merge puts them together")
       ->type_name("I/N");
   add_rank_flags(app);
-  for (const simulate::ProposalEntry& entry : simulate::proposals())
+  for (const simulate::ProposalEntry& entry : simulate::proposals()) {
     options->proposal_settings.add(entry.name, entry.settings);
+  }
   options->proposal_settings.declare(app, "Proposal options");
   add_common(app, options->common, Seeded::yes);
   return [options, &app] {

@@ -27,8 +27,9 @@ void ChoiceFlags::declare(CLI::App& app, const std::string& group) {
   for (auto& [name, flag] : flags_) {
     // The list of owners stands for the defaults, which differ; `catena settings` shows them.
     std::vector<std::string> helps;
-    for (const Meaning& meaning : flag.meanings)
+    for (const Meaning& meaning : flag.meanings) {
       helps.push_back(fmt::format("{} [{}]", meaning.help, fmt::join(meaning.owners, ", ")));
+    }
     flag.option = app.add_option(flag_name(name), flag.text, fmt::format("{}", fmt::join(helps, "; ")))
                       ->type_name("VALUE")
                       ->group(group);
@@ -105,8 +106,9 @@ void add_simulator_flags(CLI::App& app, TaskFlags& flags) {
 
 tasks::Task chosen_task(std::string_view function, const TaskFlags& flags) {
   if (!flags.plugin.empty()) {
-    if (!flags.task.empty())
+    if (!flags.task.empty()) {
       throw InputError(fmt::format("{}: TASK and --plugin are given, but only one of them can be", function));
+    }
     static_cast<void>(flags.options.values(function, "a plug-in", {}));
     tasks::Task task;
     static_cast<simulate::Model&>(task) = plugin_model(function, flags);

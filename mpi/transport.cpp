@@ -28,6 +28,7 @@ class MpiTransport final : public Transport {
  public:
   MpiTransport() {
     // Readers of netCDF files are child processes (files/isolate.h) that never speak MPI: no warning about them.
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread runs yet
     ::setenv("OMPI_MCA_mpi_warn_on_fork", "0", /*overwrite=*/0);
     int provided = 0;
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided), "start");
@@ -42,8 +43,9 @@ class MpiTransport final : public Transport {
     check_mpi(MPI_Allgather(name, MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR,
                             MPI_COMM_WORLD),
               "gather the names of the hosts");
-    for (int r = 0; r < size_; ++r)
+    for (int r = 0; r < size_; ++r) {
       hosts_.emplace_back(all.data() + static_cast<std::size_t>(r) * MPI_MAX_PROCESSOR_NAME);
+    }
   }
 
   int rank() const override { return rank_; }
@@ -54,14 +56,14 @@ class MpiTransport final : public Transport {
     const std::lock_guard lock(mutex_);
     auto* request = new MPI_Request;
     check_mpi(MPI_Isend(bytes, static_cast<int>(count), MPI_BYTE, to, tag, MPI_COMM_WORLD, request), "send");
-    return request;
+    return static_cast<void*>(request);
   }
 
   Pending receive(int from, int tag, void* bytes, std::size_t count) override {
     const std::lock_guard lock(mutex_);
     auto* request = new MPI_Request;
     check_mpi(MPI_Irecv(bytes, static_cast<int>(count), MPI_BYTE, from, tag, MPI_COMM_WORLD, request), "receive");
-    return request;
+    return static_cast<void*>(request);
   }
 
   bool done(Pending pending) override {

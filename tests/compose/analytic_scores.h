@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -165,7 +166,7 @@ class MixtureScores final : public LocalScores {
     const double m = schedule_.m(a), noise = schedule_.sigma_squared(a);
     for (std::size_t p = 0; p < theta_a.rows; ++p) {
       // Weights relative to the largest, which keeps far tails finite.
-      double largest = -INFINITY, density = 0, slope = 0;
+      double largest = -std::numeric_limits<double>::infinity(), density = 0, slope = 0;
       std::vector<double> logs;
       for (const Component& c : components_) {
         const double v = m * m * c.sd * c.sd + noise, x = theta_a(p, 0) - m * c.mean;

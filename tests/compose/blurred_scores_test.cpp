@@ -47,7 +47,7 @@ TEST(BlurredScores, AreThoseOfGaussianRwAfterTraining) {
   for (std::size_t p = 0; p < 7; ++p) theta(p, 0) = -1.5 + 0.5 * static_cast<double>(p);
   for (const double a : {0.01, 0.1, 0.4, 0.8}) {
     const Blur blur(model.schedule, a);
-    Matrix found(20 * 7, 1);
+    Matrix found(140, 1);
     scores->scores(theta, a, 0, 20, found);
     double squared = 0, size = 0;
     for (std::size_t t = 0; t < 20; ++t) {

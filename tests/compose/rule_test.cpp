@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "catena/core/errors.h"
 #include "compose/analytic_scores.h"
 
@@ -210,7 +212,7 @@ TEST(Compose, RefusesWhatARuleCannotUse) {
   EXPECT_THROW(compose("nosuch", {.source = &source}), InputError);
   EXPECT_THROW(compose("fnpe", {.source = &source, .settings = {.nugget = 0}}), InputError);
   LocalPrecisions infinite = source.precisions();
-  infinite(3, 1) = INFINITY;
+  infinite(3, 1) = std::numeric_limits<double>::infinity();
   EXPECT_THROW(compose("gauss", {.source = &source, .precisions = infinite}), InputError);
 }
 

@@ -161,8 +161,9 @@ TEST(SeriesLikelihood, OfASeparableDensityIsThatOfItsNetwork) {
         density.map.increment(c.data(), {}, v, a, keep);
         nn::Workspace workspace(graph.graph, 1, nn::Purpose::inference());
         const auto put = [&](nn::Value value, const auto& values) {
-          for (std::size_t f = 0; f < values.size(); ++f)
+          for (std::size_t f = 0; f < values.size(); ++f) {
             workspace.value(value, 1)(f, 0) = static_cast<float>(values[f]);
+          }
         };
         put(graph.inputs.z, z.row(k));
         put(graph.inputs.state, state);

@@ -252,6 +252,7 @@ TEST(Shard, IsOneOfSeveralParts) {
 }
 
 TEST(Parallel, AsksSlurmForItsNumberOfThreads) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): no other thread asks
   ::setenv("SLURM_CPUS_PER_TASK", "3", 1);
   EXPECT_EQ(usual_threads(), 3);
   EXPECT_EQ(Parallel().threads(), 3);
@@ -260,6 +261,7 @@ TEST(Parallel, AsksSlurmForItsNumberOfThreads) {
   ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1000", 1);
   EXPECT_EQ(usual_threads(), 1);
   ::unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  // NOLINTEND(concurrency-mt-unsafe)
   EXPECT_GE(alone, 1);
   cpu_set_t before, one;
   ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -56,7 +57,7 @@ TEST(C2st, ScoresAConstantParameterAndRepeatedDraws) {
   // A chain that stands still repeats draws; a fixed parameter has no spread. Neither may break the z-scores or trees.
   Matrix a(60, 2), b(60, 2);
   for (std::size_t r = 0; r < 60; ++r) {
-    a(r, 0) = b(r, 0) = static_cast<double>(r / 10);
+    a(r, 0) = b(r, 0) = std::floor(static_cast<double>(r) / 10);
     a(r, 1) = b(r, 1) = 3;
   }
   for (const Classifier classifier : {Classifier::forest, Classifier::mlp}) {

@@ -99,7 +99,7 @@ TEST(Calibration, RanksAreTheSameForAnyNumberOfThreads) {
 
 TEST(Calibration, BreaksTiesEvenly) {
   // All draws equal the truth: every rank 0 … 9 is as likely. χ² over ten bins with p above 1e-4, seed fixed.
-  const Matrix draws(2000 * 9, 1), truth(2000, 1);
+  const Matrix draws(18'000, 1), truth(2000, 1);
   const Ranks ranks = sbc_ranks(draws, truth, Streams(3), Parallel(1))[0];
   EXPECT_EQ(ranks.draws, 9U);
   EXPECT_GT(uniformity(ranks).chi_squared_p_value, 1e-4);
@@ -133,8 +133,9 @@ TEST(Bands, CoverWhatTheyPromise) {
       for (std::size_t i = 0; i < below.size(); ++i) below[i] += rank < counts.cuts()[i] ? 1 : 0;
     }
     bool all = true;
-    for (std::size_t i = 0; i < below.size(); ++i)
+    for (std::size_t i = 0; i < below.size(); ++i) {
       all = all && below[i] >= band.lowest[i] && below[i] <= band.highest[i];
+    }
     inside += all ? 1 : 0;
   }
   EXPECT_NEAR(inside / 4000.0, promised, 0.021);

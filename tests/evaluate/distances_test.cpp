@@ -125,8 +125,8 @@ TEST(Mmd, MatchesItsDefinition) {
 
 TEST(Mmd, IsZeroInTheMeanIfTheDistributionsAreEqual) {
   double sum = 0, square = 0;
-  constexpr int runs = 200;
-  for (int run = 0; run < runs; ++run) {
+  constexpr std::uint64_t runs = 200;
+  for (std::uint64_t run = 0; run < runs; ++run) {
     const double mmd = mmd_squared(normal_sample(40, 2, 2 * run), normal_sample(40, 2, 2 * run + 1), Parallel(1));
     sum += mmd;
     square += mmd * mmd;
@@ -159,8 +159,9 @@ TEST(EveryMetric, IsTheSameForAnyNumberOfThreads) {
   const auto [a, b] = sample_pair("rescaled", 2, 150);
   for (const Metric& metric : metrics()) {
     const nlohmann::json on_one = metric.compute(a, b, Streams(9), Parallel(1));
-    for (const int threads : {2, 5})
+    for (const int threads : {2, 5}) {
       EXPECT_EQ(metric.compute(a, b, Streams(9), Parallel(threads)), on_one) << metric.name;
+    }
   }
 }
 

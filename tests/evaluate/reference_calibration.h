@@ -61,7 +61,7 @@ inline Calibration calibrate(const twins::Twin& twin, std::size_t transitions, s
     const auto likelihood = twin.likelihood(series);
     const Reference reference = sample_reference(*likelihood, twin.prior(), calibration_draws, light_settings(),
                                                  root.child("reference", s), Parallel(1), silent_progress());
-    refused[s] = reference.outcome != Outcome::ok;
+    refused[s] = reference.outcome != Outcome::ok ? 1 : 0;
     const auto quantities_of = [&](std::span<const double> point) {
       std::vector<double> values(point.begin(), point.end());
       double squares = 0;

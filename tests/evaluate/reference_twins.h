@@ -265,7 +265,7 @@ inline Twin driven_ar() {
 }
 
 /// A task of which three states in ten are missing, by the likelihood over longer steps.
-inline Twin with_gaps(Twin whole, const std::string& task, const nlohmann::json& options) {
+inline Twin with_gaps(const Twin& whole, const std::string& task, const nlohmann::json& options) {
   Twin twin = whole;
   twin.name += "_gaps";
   twin.series = [whole](const State& theta, std::size_t transitions, Stream& stream) {

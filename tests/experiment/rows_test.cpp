@@ -50,7 +50,7 @@ TEST(Rows, TheCommittedResultsAreRewrittenByteForByte) {
   EXPECT_EQ(found, 201U);
   // A new column rewrites all rows; without it they are the committed bytes.
   fs::copy_file(committed(), copy, fs::copy_options::overwrite_existing);
-  Rows(copy, {"new"});
+  const Rows with_column(copy, {"new"});
   std::string widened = text_of(copy), expected;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) expected += line + (expected.empty() ? ",new\n" : ",\n");

@@ -17,10 +17,11 @@ namespace {
 int in_process(const std::function<int()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
-    int result = 99;
+    int result = 0;
     try {
       result = work();
     } catch (...) {
+      result = 99;
     }
     ::_exit(result);
   }

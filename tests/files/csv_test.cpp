@@ -84,7 +84,7 @@ TEST(Csv, RefusesFilesThatAreNoSeries) {
   expect_error([] { parse_csv("# nothing\n\n", "file"); }, "holds no values");
   expect_error([] { parse_csv("a,a\n1,2\n", "file"); }, "two columns with the name \"a\"");
   expect_error([] { parse_csv("time,a\n,2\n", "file"); }, "row 1 of values has no finite time");
-  expect_error([] { parse_csv(std::string("1,2\n\0,3\n", 9), "file"); }, "line 2 has \"\\x00\"");
+  expect_error([] { parse_csv(std::string("1,2\n\0,3\n", 8), "file"); }, "line 2 has \"\\x00\"");
   EXPECT_EQ(parse_csv("a,b\n", "file").values.rows(), 0U);
 }
 

@@ -22,7 +22,8 @@ TEST(Json, RefusesWhatIsNoJson) {
 }
 
 TEST(Json, RefusesDeepNestingWithoutTouchingTheStack) {
-  const std::string deep(10'000'000, '[');
+  std::string deep;
+  deep.assign(10'000'000, '[');
   expect_error([&] { parse_json(deep, "file"); }, "deeper than 64 levels");
   const std::string allowed = std::string(64, '[') + std::string(64, ']');
   EXPECT_NO_THROW(parse_json(allowed, "file"));

@@ -227,8 +227,9 @@ TEST(NetcdfRows, ThreadsShareAReader) {
   std::vector<int> good(3, 0);
   for (std::size_t t = 0; t < good.size(); ++t) {
     threads.emplace_back([&, t] {
-      for (std::size_t i = 0; i < 50; ++i)
+      for (std::size_t i = 0; i < 50; ++i) {
         good[t] += reader.read_rows("theta", 7 * i, 7 * i + 20) == rows(7 * i, 7 * i + 20, 2);
+      }
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -103,7 +103,7 @@ Matrix grid_2d() {
   const auto side = static_cast<std::size_t>(2 * bound_2d / step_2d);
   Matrix v(side * side, 2);
   for (std::size_t k = 0; k < v.rows(); ++k) {
-    v(k, 0) = -bound_2d + step_2d * static_cast<double>(k / side);
+    v(k, 0) = -bound_2d + step_2d * std::floor(static_cast<double>(k) / static_cast<double>(side));
     v(k, 1) = -bound_2d + step_2d * static_cast<double>(k % side);
   }
   return v;

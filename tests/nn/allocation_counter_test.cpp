@@ -1,6 +1,8 @@
 // Compiled alone, not with its neighbours: it replaces the global operators.
 // Replaces operator new in this test program, to count. In a file of its own so that no compiler sees through it.
 
+#include "nn/allocation_counter.h"
+
 #include <atomic>
 #include <cstdlib>
 #include <new>

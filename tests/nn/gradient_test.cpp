@@ -6,11 +6,9 @@
 #include <limits>
 
 #include "catena/nn/execute.h"
+#include "nn/allocation_counter.h"
 #include "nn/operation_cases.h"
 #include "nn/targets.h"
-
-/// Allocations of this program so far; counted in allocation_counter_test.cpp.
-long allocation_count();
 
 namespace catena::nn::testing::gradient_test {
 
@@ -214,8 +212,9 @@ TEST(EveryOperation, AddsToAGradientThatIsThereAlready) {
       const std::vector<float> single = seed_and_reverse(trial.output);
       const std::vector<float> both = seed_and_reverse(twice);
       ASSERT_EQ(single.size(), both.size());
-      for (std::size_t k = 0; k < single.size(); ++k)
+      for (std::size_t k = 0; k < single.size(); ++k) {
         EXPECT_NEAR(both[k], 2 * single[k], tolerance(std::abs(single[k])));
+      }
     }
   }
 }

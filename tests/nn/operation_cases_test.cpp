@@ -65,7 +65,7 @@ ZBlock normalise(const ZBlock& r, const std::vector<Z>& gamma, const std::vector
   return y;
 }
 
-OperationCase activation(std::string name, std::function<Z(Z)> f, std::size_t inputs = 1) {
+OperationCase activation(std::string name, const std::function<Z(Z)>& f, std::size_t inputs = 1) {
   return {std::move(name), std::vector<InputShape>(inputs, {5}), {}, {}, [f, inputs](const Operands& o) {
             if (inputs == 1) return map(o.inputs[0], f);
             return map(zip(o.inputs[0], o.inputs[1], std::plus<Z>()), f);
@@ -84,8 +84,9 @@ OperationCase repeat_case(Lanes lanes) {
   return {"repeat", {{3, lanes}}, {}, {{"group", lanes.group}}, [lanes](const Operands& o) {
             ZBlock y = block(3, o.lanes);
             for (std::size_t f = 0; f < 3; ++f) {
-              for (std::size_t l = 0; l < o.lanes; ++l)
+              for (std::size_t l = 0; l < o.lanes; ++l) {
                 y[f][l] = o.inputs[0][f][lanes.group == 0 ? 0 : l / lanes.group];
+              }
             }
             return y;
           }};

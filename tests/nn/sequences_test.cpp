@@ -212,9 +212,9 @@ TEST(Gru, LearnsThroughTime) {
   Workspace workspace(graph, 64, Purpose::training());
   AlignedVector<float> gradient(weights.size());
   double first = 0, now = 0;
-  for (int step = 0; step < 1500; ++step) {
+  for (std::uint64_t step = 0; step < 1500; ++step) {
     const Block x = workspace.value(series, 64);
-    fill(x, static_cast<std::uint64_t>(100 + step));
+    fill(x, 100 + step);
     for (std::size_t l = 0; l < 64; ++l) workspace.value(target, 64)(0, l) = x(0, l) > 0 ? 1.0F : -1.0F;
     workspace.forward(weights, 64);
     now = 0;

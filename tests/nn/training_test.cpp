@@ -9,9 +9,7 @@
 #include "catena/nn/batch_gradient.h"
 #include "catena/nn/layers.h"
 #include "catena/nn/optimizer.h"
-
-/// Allocations of this program so far; counted in allocation_counter_test.cpp.
-long allocation_count();
+#include "nn/allocation_counter.h"
 
 namespace catena::nn::training_test {
 

@@ -28,7 +28,7 @@ TEST(ThinByChain, GivesAsManyChainsAsDivideTheNumberOfDraws) {
   const ChainDraws all = thin_by_chain(counted(4, 10), 20);
   EXPECT_EQ(all.chains, 4U);
   for (std::size_t k = 0; k < 20; ++k) {
-    EXPECT_EQ(all.z(k, 0), 100.0 * static_cast<double>(k / 5) + static_cast<double>(2 * (k % 5) + 1)) << k;
+    EXPECT_EQ(all.z(k, 0), 100.0 * std::floor(static_cast<double>(k) / 5) + static_cast<double>(2 * (k % 5) + 1)) << k;
   }
   const ChainDraws some = thin_by_chain(counted(32, 10), 100);
   EXPECT_EQ(some.chains, 10U);

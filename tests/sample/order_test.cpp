@@ -163,7 +163,7 @@ TEST(StochasticSamplers, AreOfStrongOrderOneBecauseTheirNoiseIsAdditive) {
       const Matrix y = run(samplers().at("test", name), stride);
       double squared = 0;
       for (std::size_t p = 0; p < paths; ++p) squared += std::pow(y(p, 0) - truth(p, 0), 2);
-      counts.push_back(static_cast<double>(fine / stride));
+      counts.push_back(static_cast<double>(fine) / static_cast<double>(stride));
       errors.push_back(std::sqrt(squared / paths));
     }
     EXPECT_NEAR(observed_order(counts, errors), 1, 0.2) << name;

@@ -36,7 +36,7 @@ std::vector<double> mean_residual(const Matrix& series) {
 }
 
 /// The exact density in z with another map from z to θ: what it says of x given θ is then exact, too.
-model::TrainedModel exact_model(prior::FactorPtr factor) {
+model::TrainedModel exact_model(const prior::FactorPtr& factor) {
   model::TrainedModel model = train::testing::exact_gaussian_rw(2);
   model.prior = {};
   model.prior.add({"theta_1"}, factor);

@@ -21,10 +21,11 @@ TEST(RestoredPrior, TurnsDrawsUnderTheNormalIntoDrawsUnderThePrior) {
   const RestoredDraws restored = restore_prior(around, w, n / 2, Streams(1).stream("prior"));
   EXPECT_LT(restored.ess, n);
   EXPECT_GT(restored.ess, 0.5 * n);
+  const double half = 0.5 * static_cast<double>(n);
   double sum = 0, squares = 0;
   for (std::size_t k = 0; k < n / 2; ++k) {
-    sum += restored.z(k, 0) / (n / 2);
-    squares += (restored.z(k, 0) - 2.0 / 3) * (restored.z(k, 0) - 2.0 / 3) / (n / 2);
+    sum += restored.z(k, 0) / half;
+    squares += (restored.z(k, 0) - 2.0 / 3) * (restored.z(k, 0) - 2.0 / 3) / half;
   }
   // Resampling adds less than the draws' own error, which is that of their effective number: 4.5 errors of both, 1e-5.
   const double error = 4.5 * std::sqrt(1 / restored.ess + 2.0 / n);

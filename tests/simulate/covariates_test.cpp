@@ -79,7 +79,8 @@ TransitionSet made(const Model& model, SimulationPlan plan) {
 
 TEST(CovariateTables, LeaveOutRowsWithMissingValuesAndRefuseWhatIsNoTable) {
   const std::vector<std::string> names{"temp", "dose"};
-  const Matrix whole = matrix(2, {1, 2, nan, 3, 4, 5}), none = matrix(2, {nan, 1}), infinite = matrix(2, {1, INFINITY});
+  const Matrix whole = matrix(2, {1, 2, nan, 3, 4, 5}), none = matrix(2, {nan, 1}),
+               infinite = matrix(2, {1, std::numeric_limits<double>::infinity()});
   const std::vector<ConstMatrixView> views{whole, none};
   const std::vector<Matrix> cleaned = covariate_tables("f", names, views);
   ASSERT_EQ(cleaned.size(), 1U);
@@ -267,8 +268,9 @@ TEST(Covariates, OverWholeStepsAreRefusedButAStepOfItsOwnHoldsThem) {
                    "simulate: the range of steps is 1..3, but must be left out where the step takes covariates"));
   model.simulator.uses_step = true;
   model.simulator.step = [](const StepInput& input, Stream&, StateBlock next) {
-    for (std::size_t l = 0; l < next.lanes; ++l)
+    for (std::size_t l = 0; l < next.lanes; ++l) {
       next(0, l) = input.state(0, l) + input.step[l] * input.covariates(0, l);
+    }
   };
   const TransitionSet set = made(model, plan);
   for (std::size_t r = 0; r < set.size(); ++r) {

@@ -133,8 +133,9 @@ TEST(KolmogorovFlow, HasNoDivergenceAfterAStep) {
     v.values.assign(state.begin() + half, state.end());
     // Of differences of neighbours: each of four values is rounded, and so is the difference of pressures in it.
     const double tolerance = 8 * rounding * largest(state);
-    for (const double d : twins::FluidTwin::divergence(u, v).values)
+    for (const double d : twins::FluidTwin::divergence(u, v).values) {
       ASSERT_LT(std::abs(d) * 2 * pi / n, tolerance) << n;
+    }
   }
 }
 
@@ -253,7 +254,7 @@ TEST(KolmogorovFlow, ConvergesInSpaceToAFineSolution) {
         for (int j = 0; j < n; ++j) {
           // The face of a component is at the end of the cell along it and at its middle across it.
           const auto value = [&](int a, int b) {
-            return static_cast<double>(fine[static_cast<std::size_t>((c * 256 + a) * 256 + b)]);
+            return static_cast<double>(fine[static_cast<std::size_t>(c * 256 + a) * 256 + static_cast<std::size_t>(b)]);
           };
           const int end_i = ratio * (i + 1) - 1, end_j = ratio * (j + 1) - 1;
           const int mid_i = ratio * i + ratio / 2, mid_j = ratio * j + ratio / 2;
@@ -375,7 +376,7 @@ TEST(KolmogorovFlow, IsStoredInSinglePrecision) {
       ASSERT_EQ(stored.x_next(r, i), static_cast<double>(static_cast<float>(made.x_next(r, i))));
     }
   }
-  EXPECT_LT(std::filesystem::file_size(path), 130U * 2 * 2048 * sizeof(float) * 3 / 2);  // half of what doubles take
+  EXPECT_LT(std::filesystem::file_size(path), sizeof(float) * 130 * 2 * 2048 * 3 / 2);  // half of what doubles take
   std::filesystem::remove(path);
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numbers>
 
 #include "catena/core/errors.h"
@@ -164,7 +165,8 @@ TEST(EveryLikelihood, RefusesASeriesOfTheWrongShapeOrNotFinite) {
     Matrix series = twins::series(twin, twins::prior_draw(twin, stream), 3, stream);
     const std::size_t too_few = twin.name.starts_with("stationary") ? 0 : 1;  // whose first state says something
     EXPECT_THROW(twin.likelihood(series.view().slice_rows(0, too_few)), InputError) << twin.name;
-    series(2, 0) = twin.name.ends_with("_gaps") ? INFINITY : std::nan("");  // NaN is what they are for
+    // NaN is what they are for.
+    series(2, 0) = twin.name.ends_with("_gaps") ? std::numeric_limits<double>::infinity() : std::nan("");
     EXPECT_THROW(twin.likelihood(series), InputError) << twin.name;
   }
 }

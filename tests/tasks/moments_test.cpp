@@ -97,7 +97,7 @@ TEST(EveryLinearTask, HasTheExactMeanAndCovarianceOfOneTransition) {
     for (int i = 0; i < 2 * n * n; ++i) theta.push_back(std::sin(1.0 + i));
     using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     const RowMajor m1 = Eigen::Map<const RowMajor>(theta.data(), n, n),
-                   m2 = Eigen::Map<const RowMajor>(theta.data() + n * n, n, n);
+                   m2 = Eigen::Map<const RowMajor>(theta.data() + theta.size() / 2, n, n);
     const MatrixXd identity = MatrixXd::Identity(n, n);
     const VectorXd x = VectorXd::LinSpaced(n, -1, 2);
     expect_moments(

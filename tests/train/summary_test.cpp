@@ -85,7 +85,7 @@ std::pair<nn::Value, nn::Value> compared(const nn::Graph& graph) {
 
 class EverySummary : public ::testing::TestWithParam<const char*> {
  protected:
-  EverySummary() : data(series_of("gaussian_rw", 4, 4 * 60, {{"dim", 3}}), {}) {
+  EverySummary() : data(series_of("gaussian_rw", 4, 240, {{"dim", 3}}), {}) {
     settings.summary = GetParam();
     embedding.summaries = 6;
   }

@@ -58,7 +58,7 @@ const Registry<SummedMethod>& summed_methods() {
 
 bool has_sums(const model::TrainedModel& model) {
   try {
-    SeriesState{model};
+    const SeriesState state(model);
     return true;
   } catch (const InputError&) {
     return false;

@@ -183,8 +183,8 @@ std::optional<double> seconds_of_date(std::string_view text) {
 std::string date_of_seconds(double seconds) {
   Day day = day_of(seconds);
   if (day.seconds > day_seconds - 5e-7) day = day_of(std::round(seconds));
-  const std::string date = fmt::format("{:04d}-{:02d}-{:02d}", static_cast<int>(day.date.year()),
-                                       static_cast<unsigned>(day.date.month()), static_cast<unsigned>(day.date.day()));
+  std::string date = fmt::format("{:04d}-{:02d}-{:02d}", static_cast<int>(day.date.year()),
+                                 static_cast<unsigned>(day.date.month()), static_cast<unsigned>(day.date.day()));
   if (day.seconds < 5e-7) return date;
   const int whole = static_cast<int>(day.seconds + 5e-7);
   const int micro = std::max(0, static_cast<int>(std::round((day.seconds - whole) * 1e6)));

@@ -47,7 +47,7 @@ void between(std::string_view function, std::string_view name, Number value, Num
 }
 
 template <class Number>
-void equal(std::string_view function, std::string_view name, Number value, Number expected) {
+void equal(std::string_view function, std::string_view name, const Number& value, const Number& expected) {
   if (value != expected) fail(function, name, value, fmt::format("{}", expected));
 }
 

@@ -9,13 +9,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <thread>
 
 #include "catena/core/check.h"
+#include "catena/core/environment.h"
 #include "catena/core/ranks/ranks.h"
 
 namespace catena {
@@ -139,17 +139,13 @@ void Parallel::for_blocks(std::size_t count, std::size_t block_size,
 int Parallel::worker() { return current_worker.number; }
 
 int usual_threads() {
-  const auto number = [](const char* name) {
-    const char* text = std::getenv(name);
-    return text != nullptr ? std::atoi(text) : 0;
-  };
   const auto within = [](int threads) { return std::clamp(threads, 1, most_threads); };
-  if (const int given = number("SLURM_CPUS_PER_TASK"); given > 0) return within(given);
+  if (const int given = environment_number("SLURM_CPUS_PER_TASK", 0); given > 0) return within(given);
   const auto machine = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   cpu_set_t mask;
   const int allowed = ::sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : machine;
   // Ranks that mpirun has not bound to processors of their own share them.
-  const int here = std::max(1, number("OMPI_COMM_WORLD_LOCAL_SIZE"));
+  const int here = std::max(1, environment_number("OMPI_COMM_WORLD_LOCAL_SIZE", 1));
   const auto configured = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
   return within(std::min(allowed, std::max(1, std::min(std::max(machine, allowed), configured) / here)));
 }

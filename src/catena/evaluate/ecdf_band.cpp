@@ -18,8 +18,9 @@ double two_sided(double lower, double upper) { return std::min(1.0, 2 * std::min
 RankCounts::RankCounts(std::size_t series, std::size_t draws) : series_(series), draws_(draws) {
   CATENA_ASSERT(series > 0 && draws > 0);
   log_factorial_.resize(series + 1);
-  for (std::size_t k = 1; k <= series; ++k)
+  for (std::size_t k = 1; k <= series; ++k) {
     log_factorial_[k] = log_factorial_[k - 1] + std::log(static_cast<double>(k));
+  }
   const std::size_t count = std::min({series, draws, most_cuts});
   for (std::size_t i = 1; i <= count; ++i) {
     // Rounded to the nearest; they rise strictly because there are no more cuts than draws.

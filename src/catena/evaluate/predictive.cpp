@@ -88,8 +88,9 @@ struct Grid {
       --forecast;  // rows without states are there for their covariates
     }
     for (std::size_t r = 0; r < rows; ++r) times.push_back(series.time(r));
-    for (std::size_t h = 1; rows + h <= forecast + plan.horizon; ++h)
+    for (std::size_t h = 1; rows + h <= forecast + plan.horizon; ++h) {
       times.push_back(times[rows - 1] + static_cast<double>(h) * step_length);
+    }
     for (std::size_t r = 1; r < times.size(); ++r) {
       const double length = (times[r] - times[r - 1]) / step_length;
       steps.push_back(steps.back() +
@@ -144,7 +145,8 @@ void run_block(const simulate::Simulator& simulator, ConstMatrixView theta, Cons
     }
   }
   for (std::size_t t = order - 1; t + 1 < rows; ++t) {
-    for (std::size_t r = t + 1; one_step && r-- > 0 && grid.steps[t] - grid.steps[r] < order;) {
+    for (std::size_t back = 0; one_step && back <= t && grid.steps[t] - grid.steps[t - back] < order; ++back) {
+      const std::size_t r = t - back;
       if (r < observed.rows && is_known(observed.row(r))) runners.set(grid.steps[t] - grid.steps[r], observed.row(r));
     }
     const std::size_t made = grid.steps[t + 1] - grid.steps[t];

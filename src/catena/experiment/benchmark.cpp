@@ -282,8 +282,9 @@ class Runner {
     }
     // Which are there is what the first rank sees.
     std::string there;
-    for (const WantedModel& model : models)
+    for (const WantedModel& model : models) {
       there += fs::exists(model_path(model.unit, model.to_learn, model.k)) ? '1' : '0';
+    }
     all_.ranks().broadcast(there);
     std::vector<WantedModel> missing;
     for (std::size_t m = 0; m < models.size(); ++m) {

@@ -16,7 +16,7 @@ namespace {
 
 /// `full` is how many rows a complete cell has.
 std::string cell_text(const Cell& cell, std::size_t full) {
-  const std::string failed = cell.failed > 0 ? fmt::format("{} failed", cell.failed) : "";
+  std::string failed = cell.failed > 0 ? fmt::format("{} failed", cell.failed) : "";
   if (cell.rows == 0) return failed;
   const bool above = cell.paper && cell.mean > *cell.paper + 0.005;  // the paper prints two digits
   const std::string_view mark = above || !cell.paper ? "" : "**";

@@ -55,8 +55,9 @@ std::optional<double> paper_c2st(const std::string& method, std::uint64_t budget
                                  std::size_t transitions) {
   for (const PaperNumber& number : paper_numbers()) {
     if (number.method == papers_method(method) && number.budget == budget && number.task == task &&
-        number.transitions == transitions)
+        number.transitions == transitions) {
       return number.c2st;
+    }
   }
   return std::nullopt;
 }
@@ -104,8 +105,9 @@ std::vector<Cell> summarise(const std::vector<Row>& rows, const std::string& met
     if (metric == "c2st") {
       cell.paper = paper_c2st(cell.method, cell.budget, cell.task, cell.transitions);
       for (const PaperNumber& number : paper_numbers()) {
-        if (number.budget != cell.budget || number.task != cell.task || number.transitions != cell.transitions)
+        if (number.budget != cell.budget || number.task != cell.task || number.transitions != cell.transitions) {
           continue;
+        }
         cell.paper_best = std::min(cell.paper_best.value_or(1), number.c2st);
       }
     }

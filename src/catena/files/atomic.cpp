@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <functional>
 #include <new>
 #include <system_error>
@@ -63,7 +62,7 @@ void remove_left_over(const fs::path& target) {
 
 [[noreturn]] void fail_reading(const fs::path& path, int error) {
   throw FileError(fmt::format("{}: cannot be read: {}", detail::display(path),
-                              error == ENOENT ? "there is no such file" : std::strerror(error)));
+                              error == ENOENT ? "there is no such file" : std::generic_category().message(error)));
 }
 
 }  // namespace
@@ -118,7 +117,7 @@ void fail_writing(const fs::path& path, int error) {
       reason = "the file would be larger than this system allows";
       break;
     default:
-      reason = std::strerror(error);
+      reason = std::generic_category().message(error);
   }
   throw FileError(fmt::format("{}: cannot be written: {}", display(path), reason));
 }

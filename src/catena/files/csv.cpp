@@ -251,8 +251,9 @@ Series parse_csv(std::string_view text, const std::string& source) try {
                        lines.number(), detail::in_quotes(field));
           }
         }
-        if (!value)
+        if (!value) {
           refuse_csv(source, "line {} has {} where a number must stand", lines.number(), detail::in_quotes(field));
+        }
         numbers.push_back(*value);
       }
     }

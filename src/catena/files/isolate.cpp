@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <exception>
+#include <fstream>
 
 // Sanitizers reserve terabytes of addresses and open pipes of their own.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -41,10 +41,7 @@ constexpr rlim_t open_files = CATENA_LIMIT_FILES ? 5 : 64;
 void limit_memory([[maybe_unused]] std::uint64_t bytes) {
 #if CATENA_LIMIT_MEMORY
   unsigned long pages = 0;
-  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
-    std::fclose(file);
-  }
+  std::ifstream("/proc/self/statm") >> pages;
   if (pages == 0) return;
   const std::uint64_t now = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const rlimit limit{now + bytes, now + bytes};
@@ -203,7 +200,7 @@ Child::Child(std::string source, const ReadLimits& limits, std::mutex& lock, con
     : source_(std::move(source)), channel_(-1, 0) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw FileError(fmt::format("{}: cannot be read: {}", source_, std::strerror(errno)));
+    throw FileError(fmt::format("{}: cannot be read: {}", source_, std::generic_category().message(errno)));
   }
   {
     const std::scoped_lock guard(lock);
@@ -216,7 +213,8 @@ Child::Child(std::string source, const ReadLimits& limits, std::mutex& lock, con
   channel_ = Channel(descriptor_, limits.max_seconds);
   if (process_ < 0) {
     ::close(descriptor_);
-    throw FileError(fmt::format("{}: cannot be read: no process for it ({})", source_, std::strerror(error)));
+    throw FileError(
+        fmt::format("{}: cannot be read: no process for it ({})", source_, std::generic_category().message(error)));
   }
 }
 

@@ -18,8 +18,9 @@ std::string looks_like(const std::filesystem::path& path) {
   if (head.starts_with("\x89HDF") || head.starts_with("CDF")) return "a netCDF file";
   std::uint64_t header = 0;
   if (head.size() > sizeof header) std::memcpy(&header, head.data(), sizeof header);
-  if (header > 0 && header < (std::uint64_t{1} << 32) && head.size() > 8 && head[8] == '{')
+  if (header > 0 && header < (std::uint64_t{1} << 32) && head.size() > 8 && head[8] == '{') {
     return "a model (safetensors)";
+  }
   const auto printable = [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte >= 32 || byte == '\n' || byte == '\r' || byte == '\t';

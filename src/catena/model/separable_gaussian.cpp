@@ -44,7 +44,7 @@ nn::Value record_gaussian_summary(nn::Graph& graph, const SeparableGaussian& gau
       parts.push_back(part);
     }
   }
-  return nn::concatenate(graph, std::move(parts));
+  return nn::concatenate(graph, parts);
 }
 
 nn::Value record_gaussian_coefficients(nn::Graph& graph, const SeparableGaussian& gaussian, nn::Value z) {
@@ -59,7 +59,7 @@ nn::Value record_gaussian_coefficients(nn::Graph& graph, const SeparableGaussian
     parts.push_back(factor);
     parts.push_back(graph.apply("scale_lanes", {factor, nn::slice(graph, phi, m * rest, (m + 1) * rest)}));
   }
-  return nn::concatenate(graph, std::move(parts));
+  return nn::concatenate(graph, parts);
 }
 
 nn::Value record_forms(nn::Graph& graph, nn::Value z, std::size_t forms, std::size_t width, int layers) {

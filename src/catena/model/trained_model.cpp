@@ -154,8 +154,9 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
     model.preset = metadata.value("preset", "");
     model.settings = metadata.at("settings");
     model.training = metadata.at("training");
-    if (!metadata.at("seed").is_number_integer())
+    if (!metadata.at("seed").is_number_integer()) {
       throw FileError(fmt::format("{}: its seed is no whole number", source));
+    }
     model.seed = metadata.at("seed").get<std::uint64_t>();
     model.prior = prior::Prior::from_json(source, metadata.at("prior"));
     model.state_names = metadata.at("state_names").get<std::vector<std::string>>();

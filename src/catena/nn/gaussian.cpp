@@ -20,7 +20,7 @@ GaussianNode record_gaussian(Graph& graph, Value parameters, Value variable) {
     for (std::size_t i = 1; i < k; ++i, at += i - 1) {
       rows.push_back(graph.apply("lane_dot", {slice(graph, parameters, at, at + i), slice(graph, variable, 0, i)}));
     }
-    lv = add(graph, lv, concatenate(graph, std::move(rows)));
+    lv = add(graph, lv, concatenate(graph, rows));
   }
   GaussianNode node;
   node.residual = subtract(graph, lv, b);

@@ -22,8 +22,9 @@ void check_attributes(const Operation& operation, const Attributes& attributes) 
   }
   for (const std::string_view name : operation.attributes) {
     const auto times = std::ranges::count(attributes.all(), name, &Attribute::name);
-    if (times != 1)
+    if (times != 1) {
       check::fail(operation.name, fmt::format("{}", name), times == 0 ? "missing" : "doubled", "given once");
+    }
   }
 }
 

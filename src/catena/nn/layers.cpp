@@ -20,14 +20,14 @@ Value dense(Graph& graph, const std::string& name, Value x, std::size_t features
                                                      .init = Init::scaled_normal,
                                                      .scale = options.scale})};
   if (options.bias) parameters.push_back(vector(graph, name + ".bias", features, Init::zeros));
-  return graph.apply("dense", {x}, std::move(parameters));
+  return graph.apply("dense", {x}, parameters);
 }
 
 Value add(Graph& graph, Value x, Value y) { return graph.apply("add", {x, y}, {}, {{"factor", 1}}); }
 Value subtract(Graph& graph, Value x, Value y) { return graph.apply("add", {x, y}, {}, {{"factor", -1}}); }
 Value multiply(Graph& graph, Value x, Value y) { return graph.apply("multiply", {x, y}); }
 Value scale(Graph& graph, double factor, Value x) { return graph.apply("scale", {x}, {}, {{"factor", factor}}); }
-Value concatenate(Graph& graph, std::vector<Value> parts) { return graph.apply("concatenate", std::move(parts)); }
+Value concatenate(Graph& graph, const std::vector<Value>& parts) { return graph.apply("concatenate", parts); }
 
 Value slice(Graph& graph, Value x, std::size_t begin, std::size_t end) {
   return graph.apply("slice", {x}, {}, {{"begin", begin}, {"end", end}});

@@ -19,7 +19,7 @@ Value add(Graph& graph, Value x, Value y);
 Value subtract(Graph& graph, Value x, Value y);
 Value multiply(Graph& graph, Value x, Value y);
 Value scale(Graph& graph, double factor, Value x);
-Value concatenate(Graph& graph, std::vector<Value> parts);
+Value concatenate(Graph& graph, const std::vector<Value>& parts);
 Value slice(Graph& graph, Value x, std::size_t begin, std::size_t end);
 
 /// 1 in every feature and lane of x

@@ -74,11 +74,11 @@ class Dirichlet final : public Factor {
     }
   }
   double log_density(std::span<const double> theta) const override {
-    double sum = std::lgamma(a_[0] + after_[0]) - std::lgamma(a_.back());
+    double sum = log_gamma(a_[0] + after_[0]) - log_gamma(a_.back());
     double last = rest_of(theta);
     for (std::size_t i = 0; i < size(); ++i) {
       if (!(theta[i] > 0)) return -infinity;
-      sum += (a_[i] - 1) * std::log(theta[i]) - std::lgamma(a_[i]);
+      sum += (a_[i] - 1) * std::log(theta[i]) - log_gamma(a_[i]);
     }
     return last > 0 ? sum + (a_.back() - 1) * std::log(last) : -infinity;
   }

@@ -75,16 +75,18 @@ void Prior::complete(std::span<const double> theta, std::span<double> seen) cons
 double Prior::log_density(std::span<const double> theta) const {
   CATENA_ASSERT(theta.size() == size());
   double sum = 0;
-  for (const auto& [begin, factor, seen_begin, seen] : parts_)
+  for (const auto& [begin, factor, seen_begin, seen] : parts_) {
     sum += factor->log_density(theta.subspan(begin, factor->size()));
+  }
   return sum;
 }
 
 double Prior::log_jacobian(std::span<const double> z) const {
   CATENA_ASSERT(z.size() == size());
   double sum = 0;
-  for (const auto& [begin, factor, seen_begin, seen] : parts_)
+  for (const auto& [begin, factor, seen_begin, seen] : parts_) {
     sum += factor->log_jacobian(z.subspan(begin, factor->size()));
+  }
   return sum;
 }
 

@@ -66,9 +66,9 @@ FactorPtr logistic(double location = 0, double scale = 1);
 FactorPtr inverse_gamma(double shape, double scale = 1);
 FactorPtr log_uniform(double low, double high);
 FactorPtr weibull(double shape, double scale = 1);
-FactorPtr truncated(FactorPtr base, double low, double high);  ///< a marginal; a bound may be infinite
-FactorPtr dirichlet(std::vector<double> concentration);        ///< K parts of 1: K − 1 parameters, K that are seen
-FactorPtr fixed(double value);                                 ///< known: no parameter, 1 that is seen
+FactorPtr truncated(const FactorPtr& base, double low, double high);  ///< a marginal; a bound may be infinite
+FactorPtr dirichlet(std::vector<double> concentration);  ///< K parts of 1: K − 1 parameters, K that are seen
+FactorPtr fixed(double value);                           ///< known: no parameter, 1 that is seen
 
 /// A family, for from_json, help texts and tests that walk them all.
 struct FamilyEntry {

@@ -124,6 +124,7 @@ double gamma_from_tails(double shape, Tails tails) {
                                     : bm::gamma_q_inv(shape, tails.upper, quiet);
 }
 
+double log_gamma(double a) { return bm::lgamma(a, quiet); }
 double log_gamma_half_ratio(double a) { return -std::log(bm::tgamma_delta_ratio(a, 0.5, quiet)); }
 
 Tails beta_tails(double a, double b, UnitPoint point) {

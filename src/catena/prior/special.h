@@ -28,6 +28,7 @@ Tails gamma_tails(double shape, double x);           ///< P(a, x), Q(a, x); shap
 double gamma_log_density(double shape, double x);    ///< log( x^(a−1) e^(−x) / Γ(a) )
 double gamma_from_tails(double shape, Tails tails);  ///< x with P(a, x) = lower
 
+double log_gamma(double a);             ///< log Γ(a), a > 0
 double log_gamma_half_ratio(double a);  ///< log( Γ(a + ½)/Γ(a) )
 
 /// A point of the unit interval with its complement: x + y = 1, both accurate.

@@ -14,7 +14,7 @@ namespace {
 
 class Truncated final : public Marginal {
  public:
-  Truncated(FactorPtr base, double low, double high) : base_(std::dynamic_pointer_cast<const Marginal>(base)) {
+  Truncated(const FactorPtr& base, double low, double high) : base_(std::dynamic_pointer_cast<const Marginal>(base)) {
     check::that(base_ != nullptr, "prior", "base of truncated", "a distribution of several parameters",
                 "one of a single parameter");
     check::that(high > low, "prior", "high", high, fmt::format("above low, which is {}", low));
@@ -50,8 +50,8 @@ class Truncated final : public Marginal {
 
 }  // namespace
 
-FactorPtr truncated(FactorPtr base, double low, double high) {
-  return std::make_shared<Truncated>(std::move(base), low, high);
+FactorPtr truncated(const FactorPtr& base, double low, double high) {
+  return std::make_shared<Truncated>(base, low, high);
 }
 
 }  // namespace catena::prior

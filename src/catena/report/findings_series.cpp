@@ -20,8 +20,9 @@ void judge_range(const Results& results, FindingList& found) {
   for (const Source& source : results.sources) {
     if (source.kind != "posterior" || !source.record.is_object()) continue;
     const auto warning = source.record.find("warning");
-    if (warning == source.record.end() || !warning->is_string() || warning->get_ref<const std::string&>().empty())
+    if (warning == source.record.end() || !warning->is_string() || warning->get_ref<const std::string&>().empty()) {
       continue;
+    }
     const nlohmann::json info = source.record.value("info", nlohmann::json::object());
     const nlohmann::json worst = info.is_object() ? info.value("worst_excess", nlohmann::json()) : nlohmann::json();
     // Networks are smooth: half a standard deviation beyond what they saw is still near it.

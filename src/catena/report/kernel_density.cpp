@@ -169,8 +169,9 @@ void smooth(double* values, std::size_t stride, const Grid& grid, double h) {
       std::ptrdiff_t j = i + k;
       if (j < 0 && grid.reflect_low) j = -1 - j;
       if (j >= cells && grid.reflect_high) j = 2 * cells - 1 - j;
-      if (j >= 0 && j < cells)
+      if (j >= 0 && j < cells) {
         sum += kernel[static_cast<std::size_t>(k + radius)] * before[static_cast<std::size_t>(j)];
+      }
     }
     values[static_cast<std::size_t>(i) * stride] = sum;
   }
@@ -295,9 +296,10 @@ bool has_islands(const Density2& density, double share) {
 Density2 density(std::span<const double> x, std::span<const double> y) {
   constexpr double shares[] = {0.9, 0.5}, step = 1.1;  // no wider than it takes
   Density2 result = density(x, y, 1);
-  for (double wider = step; wider < 2.5; wider *= step) {
-    if (std::ranges::none_of(shares, [&](double share) { return has_islands(result, share); })) break;
+  double wider = step;
+  while (wider < 2.5 && std::ranges::any_of(shares, [&](double share) { return has_islands(result, share); })) {
     result = density(x, y, wider);
+    wider *= step;
   }
   return result;
 }

@@ -188,7 +188,9 @@ void flatten(const nlohmann::json& value, const std::string& name,
   constexpr std::size_t most_entries = 80, longest = 160;
   if (out.size() >= most_entries) return;
   if (value.is_object()) {
-    for (const auto& [key, inner] : value.items()) flatten(inner, name.empty() ? key : name + "." + key, out);
+    for (const auto& [key, inner] : value.items()) {
+      flatten(inner, name.empty() ? key : fmt::format("{}.{}", name, key), out);
+    }
     return;
   }
   std::string text = value.is_string() ? value.get<std::string>() : dump(value);

@@ -75,7 +75,7 @@ path program_directory() {
 std::optional<path> find_shared(const path& directory, const std::string& name) {
   if (directory.empty()) return std::nullopt;
   for (const path& base : {directory, directory.parent_path()}) {
-    const path candidate = base / "share" / "catena" / name;
+    path candidate = base / "share" / "catena" / name;
     std::error_code error;
     if (std::filesystem::is_regular_file(candidate, error)) return candidate;
   }

@@ -58,7 +58,7 @@ json record_of(const files::Attributes& attributes) {
   for (const auto& [key, value] : attributes) {
     if (value.is_string() && value.get_ref<const std::string&>().starts_with('{')) {
       json parsed = json::parse(value.get_ref<const std::string&>(), nullptr, /*allow_exceptions=*/false);
-      record[key] = parsed.is_discarded() ? value : std::move(parsed);
+      record[key] = parsed.is_discarded() ? value : parsed;
     } else {
       record[key] = value;
     }

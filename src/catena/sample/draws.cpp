@@ -71,7 +71,9 @@ std::vector<std::string> names_of(const Group& root, const Group& posterior, con
     const std::vector<std::string> labels = labels_of(posterior, dimension, size, texts);
     std::vector<std::string> longer;
     for (const std::string& name : inner) {
-      for (const std::string& label : labels) longer.push_back(name.empty() ? label : name + ", " + label);
+      for (const std::string& label : labels) {
+        longer.push_back(name.empty() ? label : fmt::format("{}, {}", name, label));
+      }
     }
     inner = std::move(longer);
   }
@@ -338,8 +340,9 @@ void add_companion_groups(Draws& draws, const PosteriorRequest& request, const S
   const PosteriorSampler& sampler = posterior_samplers().at("sample", request.model.method);
   const compose::ObservedSeries observed = observed_series("sample", request);
   if (sampler.target == nullptr || rows.size() != draws.values.rows() ||
-      observed.all_transitions() * rows.size() > most_likelihoods)
+      observed.all_transitions() * rows.size() > most_likelihoods) {
     return;
+  }
   draws.log_density = posterior_log_prob(request, draws.values, parallel);
   if (request.model.method == "fnle" && request.companions.empty()) {
     draws.log_likelihood = transition_log_likelihood(request, draws.values, parallel);
@@ -415,8 +418,9 @@ files::Group observed_group(std::span<const simulate::SeriesView> series) {
       values.insert(values.end(), states.row(r).begin(), states.row(r).end());
     }
     observed.variables.push_back({numbered("series", s), {time, "state"}, std::move(values)});
-    if (!series[s].times.empty())
+    if (!series[s].times.empty()) {
       observed.variables.push_back(time_variable(time, series[s].times, series[s].calendar));
+    }
   }
   return observed;
 }
@@ -436,8 +440,9 @@ std::optional<files::Group> constant_group(std::span<const simulate::SeriesView>
     std::vector<double> values;
     for (std::size_t r = 0; r < rows.rows; ++r) values.insert(values.end(), rows.row(r).begin(), rows.row(r).end());
     constant.variables.push_back({numbered("covariates", s), {time, "covariate"}, std::move(values)});
-    if (!series[s].times.empty())
+    if (!series[s].times.empty()) {
       constant.variables.push_back(time_variable(time, series[s].times, series[s].calendar));
+    }
   }
   return constant;
 }

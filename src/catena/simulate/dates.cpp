@@ -1,6 +1,7 @@
 #include "catena/simulate/dates.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "catena/core/check.h"
 
@@ -9,7 +10,7 @@ namespace catena::simulate {
 Calendar calendar_of(std::string_view function, std::span<const std::vector<double>> seconds,
                      const PathSettings& settings, bool unit_matters) {
   check_config(function, settings);
-  Calendar calendar{.unit = settings.time_unit, .origin = INFINITY, .month_ends = true};
+  Calendar calendar{.unit = settings.time_unit, .origin = std::numeric_limits<double>::infinity(), .month_ends = true};
   for (const std::vector<double>& one : seconds) {
     check::all_finite(function, "the dates of the series", one);
     if (!one.empty()) calendar.origin = std::min(calendar.origin, one.front());

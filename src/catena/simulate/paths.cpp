@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/core/check.h"
 
@@ -162,7 +163,7 @@ std::vector<std::string> time_unit_choices() {
 double step_length(const SeriesView& series, const KnownSteps& known, const PathSettings& settings) {
   if (settings.step_length > 0) return settings.step_length;
   if (series.times.size() < 2 || !known.only_one()) return 1;
-  double shortest = INFINITY;
+  double shortest = std::numeric_limits<double>::infinity();
   for (std::size_t r = 1; r < series.times.size(); ++r) {
     shortest = std::min(shortest, series.times[r] - series.times[r - 1]);
   }

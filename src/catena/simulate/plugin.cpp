@@ -134,8 +134,9 @@ class Library {
   template <class Function>
   Function symbol(const char* name) const {
     void* found = ::dlsym(handle_, name);
-    if (found == nullptr)
+    if (found == nullptr) {
       throw InputError(fmt::format("plugin: {} has no function {}, which a catena plug-in must have", path_, name));
+    }
     return reinterpret_cast<Function>(found);
   }
 
@@ -163,7 +164,7 @@ Model load_plugin(const std::filesystem::path& file) {
     check::that(pointer != nullptr, "plugin", fmt::format("{} of {}", what, path), "null", "given");
   };
   given(description.name, "name");
-  given(description.state_names, "state_names");
+  given(static_cast<const void*>(description.state_names), "state_names");
   given(description.prior_json, "prior_json");
   check::between("plugin", fmt::format("states of {}", path), description.states, std::size_t{1},
                  std::size_t{10000000});
@@ -183,7 +184,7 @@ Model load_plugin(const std::filesystem::path& file) {
   model.simulator.order = description.order;
   check::between("plugin", fmt::format("covariates of {}", path), description.covariates, std::size_t{0},
                  std::size_t{10000});
-  if (description.covariates > 0) given(description.covariate_names, "covariate_names");
+  if (description.covariates > 0) given(static_cast<const void*>(description.covariate_names), "covariate_names");
   for (std::size_t i = 0; i < description.covariates; ++i) {
     given(description.covariate_names[i], "a name in covariate_names");
     model.simulator.covariate_names.emplace_back(description.covariate_names[i]);

@@ -36,8 +36,9 @@ Outcome outcome_of(const nlohmann::json& metadata, const std::string& source) {
   if (stored.is_number_integer() && stored >= 0 && stored <= static_cast<int>(Outcome::invalid_share)) {
     outcome = static_cast<Outcome>(stored.get<int>());
   }
-  if (!outcome)
+  if (!outcome) {
     throw FileError(fmt::format("{}: its outcome is {}, which is none that this catena knows", source, stored.dump()));
+  }
   return *outcome;
 }
 

@@ -232,8 +232,9 @@ void train_networks(model::TrainedModel& model, const std::vector<NetworkJob>& j
       }
     }
   }
-  for (std::size_t i = 0; i < jobs.size(); ++i)
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
     model.networks[jobs[i].name] = network_of(jobs[i], std::move(results[i]));
+  }
 }
 
 void train_whitening(model::TrainedModel& model, const MethodContext& context, const LoopSettings& loop) {

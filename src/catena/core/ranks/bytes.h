@@ -44,7 +44,8 @@ class BytesReader {
   template <class T>
   T get() {
     T value{};
-    std::memcpy(&value, next(sizeof(T)).data(), sizeof(T));
+    const std::string_view piece = next(sizeof(T));
+    std::memcpy(&value, piece.data(), piece.size());
     return value;
   }
   template <class T>

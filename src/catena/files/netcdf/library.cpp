@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <charconv>
 #include <fstream>
 
 #include "catena/core/check.h"
@@ -58,10 +58,12 @@ void put_values(int file, int variable, const Values& values, const fs::path& pa
   const std::size_t count = std::visit([](const auto& v) { return v.size(); }, values);
   if (count == 0) return;
   // Along a dimension without length (see define_group) whole-variable calls would write nothing, but those are empty.
-  if (const auto* doubles = std::get_if<0>(&values))
+  if (const auto* doubles = std::get_if<0>(&values)) {
     check_written(nc_put_var_double(file, variable, doubles->data()), path);
-  if (const auto* floats = std::get_if<1>(&values))
+  }
+  if (const auto* floats = std::get_if<1>(&values)) {
     check_written(nc_put_var_float(file, variable, floats->data()), path);
+  }
   if (const auto* integers = std::get_if<2>(&values)) {
     static_assert(sizeof(long long) == sizeof(std::int64_t));
     check_written(nc_put_var_longlong(file, variable, reinterpret_cast<const long long*>(integers->data())), path);
@@ -177,7 +179,9 @@ void LibraryFile::abandon() {
   const int sink = ::memfd_create("catena-abandoned", MFD_CLOEXEC);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc/self/fd", error)) {
-    const int descriptor = std::atoi(entry.path().filename().c_str());
+    const std::string number = entry.path().filename();
+    int descriptor = -1;
+    std::from_chars(number.data(), number.data() + number.size(), descriptor);
     struct stat status{};
     const bool mine = ::fstat(descriptor, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
     if (mine && sink >= 0) ::dup3(sink, descriptor, O_CLOEXEC);

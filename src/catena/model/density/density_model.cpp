@@ -27,8 +27,9 @@ Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatri
   const bool takes = features.shape().covariates > 0;
   check::equal("draw_transitions", "the number of covariates", u.cols, features.shape().covariates);
   if (takes) check::equal("draw_transitions", "the number of rows of u", u.rows, z.rows);
-  for (std::size_t r = 0; r < x.rows; ++r)
+  for (std::size_t r = 0; r < x.rows; ++r) {
     features.check_positive("draw_transitions", model.model->state_names, x.row(r));
+  }
   const std::size_t rows = z.rows, atoms = model.shape.atoms;
   Matrix state(rows, model.shape.state_inputs), atom(rows, atoms), keep(rows, x.cols), v(rows, x.cols);
   std::vector<std::vector<float>> c(rows, std::vector<float>(features.size()));
@@ -60,8 +61,9 @@ Matrix draw_transitions(const DensityModel& model, ConstMatrixView z, ConstMatri
       .draw(model.settings.density, model.shape, model.weights(), model.model->source, {z, state, atom, keep},
             streams.stream("increments"), v);
   Matrix next(rows, x.cols);
-  for (std::size_t r = 0; r < rows; ++r)
+  for (std::size_t r = 0; r < rows; ++r) {
     model.map.next_state(x.row(r), c[r].data(), v.row(r), keep.row(r), next.row(r));
+  }
   return next;
 }
 

@@ -25,7 +25,7 @@ nn::Value record_conditioner(nn::Graph& graph, const std::string& name, const Fl
     // Small at first, so that the flow begins near the identity.
     outputs.push_back(nn::dense(graph, group + ".out", hidden, each, {.scale = 0.1}));
   }
-  return n == 1 ? outputs[0] : nn::concatenate(graph, std::move(outputs));
+  return n == 1 ? outputs[0] : nn::concatenate(graph, outputs);
 }
 
 std::string layer_name(std::string_view flow, int layer) { return std::string(flow) + "." + std::to_string(layer); }
@@ -33,7 +33,7 @@ std::string layer_name(std::string_view flow, int layer) { return std::string(fl
 nn::Value reversed(nn::Graph& graph, nn::Value v) {
   std::vector<nn::Value> parts;
   for (std::size_t i = graph.features(v); i-- > 0;) parts.push_back(nn::slice(graph, v, i, i + 1));
-  return nn::concatenate(graph, std::move(parts));
+  return nn::concatenate(graph, parts);
 }
 
 /// The context (x^t, z) of a density of increments.

@@ -15,9 +15,9 @@ FlowTransform::Transformed record_affine(nn::Graph& graph, const FlowSettings&, 
     b.push_back(nn::slice(graph, parameters, 2 * i, 2 * i + 1));
     l.push_back(nn::slice(graph, parameters, 2 * i + 1, 2 * i + 2));
   }
-  const nn::Value logs = nn::concatenate(graph, std::move(l));
+  const nn::Value logs = nn::concatenate(graph, l);
   const nn::Value scaled = nn::multiply(graph, graph.apply("exp", {logs}), v);
-  return {nn::subtract(graph, scaled, nn::concatenate(graph, std::move(b))), logs};
+  return {nn::subtract(graph, scaled, nn::concatenate(graph, b)), logs};
 }
 
 const FlowTransform affine{"maf", [](const FlowSettings&) { return std::size_t{2}; }, record_affine,

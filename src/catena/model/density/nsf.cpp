@@ -26,10 +26,10 @@ FlowTransform::Transformed record_spline(nn::Graph& graph, const FlowSettings& s
     l.push_back(nn::slice(graph, parameters, i * each + 1, i * each + 2));
     raw.push_back(nn::slice(graph, parameters, i * each + 2, (i + 1) * each));
   }
-  const nn::Value logs = nn::concatenate(graph, std::move(l));
+  const nn::Value logs = nn::concatenate(graph, l);
   const nn::Value w =
-      nn::subtract(graph, nn::multiply(graph, graph.apply("exp", {logs}), v), nn::concatenate(graph, std::move(b)));
-  const nn::Value bent = graph.apply("rational_quadratic", {nn::concatenate(graph, std::move(raw)), w}, {},
+      nn::subtract(graph, nn::multiply(graph, graph.apply("exp", {logs}), v), nn::concatenate(graph, b));
+  const nn::Value bent = graph.apply("rational_quadratic", {nn::concatenate(graph, raw), w}, {},
                                      {{"bins", settings.bins}, {"bound", settings.bound}});
   return {nn::slice(graph, bent, 0, n), nn::add(graph, logs, nn::slice(graph, bent, n, 2 * n))};
 }

@@ -24,7 +24,8 @@ HWY_INLINE void for_group(const kernels::ChannelGroups& shape, std::size_t group
 }
 
 HWY_INLINE V one_over_size(const kernels::ChannelGroups& shape) {
-  return hn::Set(D(), 1.0F / static_cast<float>(shape.places * (shape.channels / shape.groups)));
+  const std::size_t size = shape.places * (shape.channels / shape.groups);
+  return hn::Set(D(), 1.0F / static_cast<float>(size));
 }
 
 void NormaliseGroups(const kernels::GroupNormCall& call) {

@@ -30,8 +30,9 @@ std::optional<Drawing> draw_correction(const Results& results) {
            {.columns = 4, .fixed = false, .width = 190, .least = 150, .most = 260, .aspect = 0.55, .spacing = 52});
   drawing.key = {{"area", "posterior", "corrected"}, {"area", "muted", "learned"}};
   if (!both.truth.empty()) drawing.key.push_back({"dot", "truth", "true value"});
-  if (names.size() > most_corrections)
+  if (names.size() > most_corrections) {
     drawing.caption = fmt::format("The first {} of {} parameters.", most_corrections, names.size());
+  }
   return drawing;
 }
 

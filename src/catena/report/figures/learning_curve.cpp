@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/report/figure.h"
 #include "catena/report/summary.h"
@@ -12,7 +13,7 @@ namespace {
 
 /// A steep start would flatten all that follows: the axis shows the losses after the first tenth, the start sticks out.
 std::pair<double, double> loss_range(const model::LearningCurve& curve) {
-  double low = INFINITY, high = -INFINITY;
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
   for (const auto* losses : {&curve.train_loss, &curve.held_out_loss}) {
     for (std::size_t i = 0; i < losses->size(); ++i) {
       const double value = (*losses)[i];

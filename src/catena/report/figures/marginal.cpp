@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "catena/core/quantile.h"
@@ -36,7 +37,7 @@ nlohmann::json small_axis(const std::string& title) {
 
 /// Draws beyond the outer thousandths would squeeze all the others together, so they may stick out.
 std::pair<double, double> parameter_range(const Results& results, std::size_t parameter) {
-  double low = INFINITY, high = -INFINITY;
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
   const auto include = [&](double value) {
     low = std::min(low, value);
     high = std::max(high, value);
@@ -119,8 +120,9 @@ nlohmann::json marginal_view(const Results& results, std::size_t parameter, cons
 std::vector<KeyEntry> posterior_key(const Results& results, const std::string& posterior_label,
                                     const std::string& reference_label) {
   std::vector<KeyEntry> key{{"area", "posterior", posterior_label}};
-  if (results.posterior->values.rows() < least_draws_for_density)
+  if (results.posterior->values.rows() < least_draws_for_density) {
     key = {{"dot", "posterior", "draws of the posterior"}};
+  }
   if (results.reference) key.push_back({"line", "reference", reference_label});
   if (results.prior.rows() > 0) key.push_back({"line", "muted", "prior"});
   if (!results.truth.empty()) key.push_back({"dot", "truth", "true value"});

@@ -23,8 +23,9 @@ std::optional<Drawing> draw_marginals(const Results& results) {
       grid(std::move(views),
            {.columns = 5, .fixed = false, .width = 150, .least = 130, .most = 200, .aspect = 0.55, .spacing = 52});
   drawing.key = posterior_key(results, "posterior", "reference");
-  if (names.size() > most_marginals)
+  if (names.size() > most_marginals) {
     drawing.caption = fmt::format("The first {} of {} parameters.", most_marginals, names.size());
+  }
   return drawing;
 }
 

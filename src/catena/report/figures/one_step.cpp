@@ -45,8 +45,9 @@ std::optional<Drawing> draw_one_step(const Results& results) {
   if (!results.observed || !results.one_step) return std::nullopt;
   const files::Series& series = *results.observed;
   const Predictive& band = *results.one_step;
-  if (band.low.rows() != series.values.rows() || band.low.cols() != series.values.cols() || series.values.rows() < 2)
+  if (band.low.rows() != series.values.rows() || band.low.cols() != series.values.cols() || series.values.rows() < 2) {
     return std::nullopt;
+  }
   const std::size_t states = series.values.cols(), shown = std::min(states, most_states);
   std::vector<nlohmann::json> views;
   for (std::size_t s = 0; s < shown; ++s) views.push_back(state_step_view(series, band, s, s + 1 == shown));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/core/check.h"
 
@@ -75,7 +76,7 @@ Basis::Basis(std::vector<Piece> pieces, int degree) : pieces_(std::move(pieces))
 std::size_t piece_of(std::span<const Piece> pieces, std::span<const double> z) {
   if (pieces.size() == 1) return 0;
   std::size_t best = 0;
-  double highest = -INFINITY;
+  double highest = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < pieces.size(); ++k) {
     const double likely = pieces[k].log_weight - 0.5 * pieces[k].u(z).squaredNorm();
     if (likely > highest) highest = likely, best = k;

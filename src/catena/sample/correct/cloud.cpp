@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace catena::sample {
@@ -50,7 +51,7 @@ Matrix anchors_of(ConstMatrixView draws, const Modes& modes) {
   Matrix anchors(pieces.size(), draws.cols);
   for (std::size_t k = 0; k < pieces.size(); ++k) {
     std::size_t nearest = 0;
-    double least = INFINITY;
+    double least = std::numeric_limits<double>::infinity();
     for (std::size_t r = 0; r < draws.rows; ++r) {
       const double far = pieces[k].u(draws.row(r)).norm();
       if (far < least) least = far, nearest = r;

@@ -196,8 +196,9 @@ class Corrector {
       std::vector<std::size_t> near;
       for (std::size_t r = 0; r < part.z.rows(); ++r) {
         const auto z = part.z.row(r);
-        if (std::ranges::any_of(pieces, [&](const Piece& piece) { return piece.u(z).norm() < reach; }))
+        if (std::ranges::any_of(pieces, [&](const Piece& piece) { return piece.u(z).norm() < reach; })) {
           near.push_back(r);
+        }
       }
       part = some_pairs(part, near);
     }

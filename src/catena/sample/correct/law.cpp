@@ -141,7 +141,7 @@ void NormalLaw::choose(const SimulatedPairs& pairs, std::span<const LawClaim> cl
     if (!one_mode && degree > 1) candidates.push_back({together, degree, {}});
     if (degree > 1) candidates.push_back({{along_axes(pairs.z)}, degree, {}});
   }
-  double most = -INFINITY;
+  double most = -std::numeric_limits<double>::infinity();
   for (Candidate& candidate : candidates) {
     Basis basis(std::move(candidate.pieces), candidate.degree);
     if (candidate.degree > 1 && pairs.z.rows() < pairs_per_coefficient * basis.size()) continue;
@@ -200,7 +200,7 @@ Eigen::MatrixXd NormalLaw::slope(std::span<const double> z, Stream* stream) cons
 }
 
 double NormalLaw::distance(std::span<const double> z) const {
-  double nearest = INFINITY;
+  double nearest = std::numeric_limits<double>::infinity();
   for (const Piece& piece : cloud_) nearest = std::min(nearest, piece.u(z).norm());
   return nearest;
 }

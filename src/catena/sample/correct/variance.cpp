@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/core/check.h"
 
@@ -81,7 +82,7 @@ struct VarianceModel::Fit {
 
 VarianceModel::VarianceModel(const Piece& piece, ConstMatrixView z, const Eigen::MatrixXd& y) {
   CATENA_ASSERT(z.rows == static_cast<std::size_t>(y.rows()) && y.cols() > 0);
-  double best = INFINITY;
+  double best = std::numeric_limits<double>::infinity();
   for (int degree = 0; degree <= 2; ++degree) {
     const double most = static_cast<double>(polynomial_count(z.cols, degree)) * static_cast<double>(y.cols());
     if (degree > 0 && static_cast<double>(z.rows) < rows_per_coefficient * most) break;

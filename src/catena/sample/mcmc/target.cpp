@@ -126,8 +126,9 @@ void CountedTarget::log_density_and_gradient(ConstMatrixView z, std::span<double
   ++counts_.calls;
   for (std::size_t i = 0; i < z.rows; ++i) {
     const auto slope = gradient.row(i);
-    if (std::isfinite(out[i]) && std::ranges::all_of(slope, [](double value) { return std::isfinite(value); }))
+    if (std::isfinite(out[i]) && std::ranges::all_of(slope, [](double value) { return std::isfinite(value); })) {
       continue;
+    }
     out[i] = impossible;
     std::ranges::fill(slope, 0.0);
     ++counts_.not_finite;

@@ -22,8 +22,9 @@ class Rollout final : public Proposal {
       StateLanes theta(model_.prior.size(), state.lanes), own(state.features, state.lanes);
       model_.prior.sample_theta(stream, theta);
       model_.draw_initial(theta, stream, own);
-      for (std::size_t i = 0; i < state.features; ++i)
+      for (std::size_t i = 0; i < state.features; ++i) {
         std::copy_n(own.view().feature(i), state.lanes, state.feature(i));
+      }
     }
     for (std::size_t l = 0; time != nullptr && l < state.lanes; ++l) time[l] = first_;
   }

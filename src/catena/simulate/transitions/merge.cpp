@@ -181,8 +181,9 @@ SimulationInfo merge_transitions(const std::vector<fs::path>& shards, const fs::
   std::uint64_t invalid = 0;
   for (const ShardFile& file : files) {
     const auto found = file.attributes.find("invalid");
-    if (found != file.attributes.end() && found->second.is_number_integer())
+    if (found != file.attributes.end() && found->second.is_number_integer()) {
       invalid += found->second.get<std::uint64_t>();
+    }
   }
   const double share = static_cast<double>(invalid) / static_cast<double>(record.rows);
   check::that(share <= record.max_invalid, "merge", "the share of transitions whose result is not finite", share,

@@ -14,10 +14,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "catena/core/log_mean_exp.h"
 #include "catena/prior/special.h"
 #include "catena/tasks/exact/normal.h"
 
@@ -68,7 +68,6 @@ class GuidedBridge {
     const bool any_clipped = transition.clipped[0] || transition.clipped[1];
     log_weights_.resize(particles);
     if (!any_clipped) guide(transition.start, transition.end, {true, true});
-    double largest = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < particles; ++i) {
       const double* normals = u.data() + i * per_particle;
       double log_weight = 0;
@@ -77,14 +76,9 @@ class GuidedBridge {
         log_weight = draw_clipped(transition, normals + 2 * (steps_ - 1), end);
         guide(transition.start, end, {true, true});
       }
-      log_weight += log_bridge_weight(transition.start, end, normals);
-      log_weights_[i] = std::isnan(log_weight) ? -std::numeric_limits<double>::infinity() : log_weight;
-      largest = std::max(largest, log_weights_[i]);
+      log_weights_[i] = log_weight + log_bridge_weight(transition.start, end, normals);
     }
-    if (!std::isfinite(largest)) return -std::numeric_limits<double>::infinity();
-    double sum = 0;
-    for (const double log_weight : log_weights_) sum += std::exp(log_weight - largest);
-    return largest + std::log(sum / static_cast<double>(particles));
+    return log_mean_exp(log_weights_);
   }
 
  private:

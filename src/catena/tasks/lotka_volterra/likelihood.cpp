@@ -63,11 +63,14 @@ class ClippedPaths {
 
  private:
   double log_path_weight(const exact::ClippedTransition& transition, const double* normals) const {
+    const auto normal = [normals](int k, std::size_t which) {
+      return normals[2 * static_cast<std::size_t>(k) + which];
+    };
     const int c = transition.clipped[0] ? 0 : 1, o = 1 - c;
     const bool both = transition.clipped[0] && transition.clipped[1];
     const double end = transition.end[o];
     const int crossing =
-        1 + std::min(steps_ - 1, static_cast<int>(steps_ * prior::normal_lower(normals[2 * (steps_ - 1)])));
+        1 + std::min(steps_ - 1, static_cast<int>(steps_ * prior::normal_lower(normal(steps_ - 1, 0))));
     double log_weight = std::log(steps_);
     Eigen::Vector2d z = transition.start;
     for (int k = 0; k + 1 < steps_; ++k) {
@@ -75,19 +78,19 @@ class ClippedPaths {
       const double s = std::sqrt(model_.variances(z)[0]);
       Eigen::Vector2d next = mean;
       if (k + 1 > crossing) {
-        next[c] += s * normals[2 * k];
+        next[c] += s * normal(k, 0);
       } else {
         // Below 0 or, mirrored, above 0.
         const double side = k + 1 == crossing ? 1 : -1;
         double log_density = 0;
-        const double t = exact::draw_truncated(-side * mean[c] / s, normals[2 * k], log_density);
+        const double t = exact::draw_truncated(-side * mean[c] / s, normal(k, 0), log_density);
         next[c] += side * s * t;
         log_weight += -0.5 * t * t - exact::log_sqrt_2pi - log_density;
       }
       if (both) {
-        next[o] += s * normals[2 * k + 1];
+        next[o] += s * normal(k, 1);
       } else {
-        log_weight += draw_guided(o, end, s, steps_ - k - 1, normals[2 * k + 1], next);
+        log_weight += draw_guided(o, end, s, steps_ - k - 1, normal(k, 1), next);
       }
       z = next;
     }

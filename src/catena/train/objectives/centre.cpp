@@ -24,8 +24,9 @@ CentreObjective::CentreObjective(const model::ScoreNetworkSettings& network, con
       centre_(model::record_score(model::centre_network(), data.prior().size(), data.features().known(),
                                   nn::Lanes::each())),
       frozen_(score_.graph, largest_block, nn::Purpose::inference()) {
-  for (const model::NamedWeights* member : members)
+  for (const model::NamedWeights* member : members) {
     members_.push_back(model::flat_weights(score_.graph, *member, source));
+  }
   const std::size_t parameters = data.prior().size();
   nn::Graph& graph = centre_.graph;
   target_ = graph.input("target", parameters);

@@ -19,7 +19,7 @@ constexpr std::size_t direction_copies = 10, slice_widths[] = {128, 64, 16}, sli
 nn::Value record_slice(nn::Graph& graph, nn::Value summaries, nn::Value direction) {
   std::vector<nn::Value> seen{summaries};
   seen.insert(seen.end(), direction_copies, direction);
-  nn::Value h = nn::concatenate(graph, std::move(seen));
+  nn::Value h = nn::concatenate(graph, seen);
   for (const std::size_t width : slice_widths) {
     h = graph.apply("relu", {nn::dense(graph, "slice." + std::to_string(width), h, width)});
   }

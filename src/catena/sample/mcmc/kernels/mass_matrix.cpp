@@ -11,7 +11,7 @@ namespace {
 using Vector = Eigen::Map<Eigen::VectorXd>;
 using ConstVector = Eigen::Map<const Eigen::VectorXd>;
 
-Eigen::Index size(std::span<const double> values) { return static_cast<Eigen::Index>(values.size()); }
+Eigen::Index length(std::span<const double> values) { return static_cast<Eigen::Index>(values.size()); }
 
 }  // namespace
 
@@ -25,8 +25,8 @@ Metric::Metric(ConstMatrixView points, bool dense) {
 }
 
 void Metric::stretch(std::span<const double> u, std::span<double> out) const {
-  const ConstVector from(u.data(), size(u));
-  Vector to(out.data(), size(out));
+  const ConstVector from(u.data(), length(u));
+  Vector to(out.data(), length(out));
   if (lower_.size() == 0) {
     to = deviations_.cwiseProduct(from);
   } else {
@@ -35,8 +35,8 @@ void Metric::stretch(std::span<const double> u, std::span<double> out) const {
 }
 
 void Metric::pull_back(std::span<const double> gradient, std::span<double> out) const {
-  const ConstVector from(gradient.data(), size(gradient));
-  Vector to(out.data(), size(out));
+  const ConstVector from(gradient.data(), length(gradient));
+  Vector to(out.data(), length(out));
   if (lower_.size() == 0) {
     to = deviations_.cwiseProduct(from);
   } else {
@@ -50,7 +50,7 @@ void Metric::along(std::size_t axis, double scale, std::span<double> out) const 
     std::ranges::fill(out, 0.0);
     out[axis] = scale * deviations_[column];
   } else {
-    Vector(out.data(), size(out)) = scale * lower_.col(column);
+    Vector(out.data(), length(out)) = scale * lower_.col(column);
   }
 }
 

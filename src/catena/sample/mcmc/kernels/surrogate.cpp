@@ -25,8 +25,9 @@ std::size_t degree_for(std::size_t d, std::size_t equations) {
   std::size_t degree = 0;
   while (degree < highest_degree) {
     const std::size_t terms = number_of_terms(d, degree + 1);
-    if (terms > most_terms || static_cast<double>(equations) < least_equations_per_term * static_cast<double>(terms))
+    if (terms > most_terms || static_cast<double>(equations) < least_equations_per_term * static_cast<double>(terms)) {
       break;
+    }
     ++degree;
   }
   return degree;
