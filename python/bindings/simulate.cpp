@@ -179,6 +179,7 @@ void bind_simulate(nb::module_& m) {
           "theta"_a, "widen"_a)
       .def_prop_ro("base", [](const Prior& prior) { return prior::TruePrior(prior).prior(); });
 
+  // NOLINTNEXTLINE(bugprone-unused-raii): registers the class
   nb::class_<simulate::Model>(m, "Simulator");  // a task is one, and what python_simulator makes
 
   m.def("prior_families", [] { return prior::prior_families().names(); });

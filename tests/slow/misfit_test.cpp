@@ -161,7 +161,7 @@ TEST_P(Misfit, IsSeldomFoundInSeriesOfTheTaskItselfWhosePosteriorIsRight) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryWay, Misfit, testing::Values("fnle", "fnre"),
+INSTANTIATE_TEST_SUITE_P(EveryWay, Misfit, testing::Values("fnle", "fnre", "fnse"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace
