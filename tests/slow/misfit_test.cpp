@@ -1,6 +1,6 @@
 // What is found in series that the task itself made: 504 of 100 transitions and 504 of 20, spread over all tasks, with
 // models of 10,000 transitions and --effort quick (one network a model; the other efforts would take hours here), by a
-// density (fnle) and by a ratio (fnre).
+// density (fnle), by a ratio (fnre) and by scores (fnse). False alarms are printed with what was said.
 //
 // The promise of judge.h is about right posteriors: of these at most one in a hundred is called a misfit. Quick
 // networks often have wrong ones, and then a finding is no false alarm. Which it is, the exact posterior decides: with
@@ -125,6 +125,7 @@ Counts judge_series(const tasks::Task& task, const model::TrainedModel& model, s
     for (const DrawFinding& finding : found[s]) {
       ++counts.findings[std::string(name(finding.outcome))];
       counts.false_misfits += right[s] == 1 && finding.outcome == Outcome::misfit ? 1 : 0;
+      if (right[s] == 1) fmt::print("  false alarm: {}\n", finding.sentence);
     }
   }
   return counts;

@@ -1,6 +1,7 @@
 #include "catena/compose/scores/record_scores.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "catena/compose/density/density_rows.h"
@@ -175,18 +176,19 @@ class RatioScores final : public RecordScores {
   std::vector<ValueNetwork> members_;
 };
 
-/// s(z, a) at the smallest noise that training drew, less the diffused prior's −θ_a/(m² + σ²).
+/// s(z, a) less the diffused prior's −θ_a/(m² + σ²).
 class NoisyScores final : public RecordScores {
  public:
-  explicit NoisyScores(const model::TrainedModel& trained) : model_(trained) {}
+  NoisyScores(const model::TrainedModel& trained, double noise)
+      : model_(trained), a_(std::max(model_.schedule.a_min, model_.schedule.a_at(noise))) {}
   bool has_value() const override { return false; }
   void evaluate_at(ConstMatrixView c, ConstMatrixView z, MatrixView score, std::span<double>) const override {
     CATENA_ASSERT(z.rows == 1);  // the statistic of a correction is taken at one z
-    const double a = model_.schedule.a_min, m = model_.schedule.m(a);
+    const double m = model_.schedule.m(a_);
     std::vector<double> theta_a(z.row(0).begin(), z.row(0).end());
     for (double& value : theta_a) value *= m;
-    scores_of_records(model_, records_of(c), theta_a, a, score);
-    const double variance = m * m + model_.schedule.sigma_squared(a);
+    scores_of_records(model_, records_of(c), theta_a, a_, score);
+    const double variance = m * m + model_.schedule.sigma_squared(a_);
     for (std::size_t r = 0; r < score.rows; ++r) {
       for (std::size_t f = 0; f < score.cols; ++f) score(r, f) = m * (score(r, f) + theta_a[f] / variance);
     }
@@ -194,17 +196,23 @@ class NoisyScores final : public RecordScores {
 
  private:
   model::ScoreModel model_;
+  double a_;
 };
 
 struct RecordScoreSource {
   std::string_view name;  // the method's
-  std::unique_ptr<RecordScores> (*make)(const model::TrainedModel& model);
+  std::unique_ptr<RecordScores> (*make)(const model::TrainedModel& model, double noise);
 };
 
 template <class S>
 RecordScoreSource source_for(std::string_view method) {
-  return {method,
-          [](const model::TrainedModel& model) -> std::unique_ptr<RecordScores> { return std::make_unique<S>(model); }};
+  return {method, [](const model::TrainedModel& model, double noise) -> std::unique_ptr<RecordScores> {
+            if constexpr (std::is_constructible_v<S, const model::TrainedModel&, double>) {
+              return std::make_unique<S>(model, noise);
+            } else {
+              return std::make_unique<S>(model);
+            }
+          }};
 }
 
 const Registry<RecordScoreSource>& record_score_sources() {
@@ -216,8 +224,8 @@ const Registry<RecordScoreSource>& record_score_sources() {
 
 }  // namespace
 
-std::unique_ptr<RecordScores> record_scores(std::string_view function, const model::TrainedModel& model) {
-  return record_score_sources().at(function, model.method).make(model);
+std::unique_ptr<RecordScores> record_scores(std::string_view function, const model::TrainedModel& model, double noise) {
+  return record_score_sources().at(function, model.method).make(model, noise);
 }
 
 }  // namespace catena::compose

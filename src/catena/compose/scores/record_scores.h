@@ -1,6 +1,6 @@
 /// The score ŝ(c; z) = ∇_z log q(x^(t+1) | x^t, z) of single records, by whatever was learned: the gradient of a
-/// density (fnle) or of a ratio (fnre), that of the likelihood with the least blur (fnbe), or the local score at the
-/// smallest noise level without the prior's (fnse). Correction by simulation takes it as a statistic (sample/correct/),
+/// density (fnle) or of a ratio (fnre), that of the likelihood with the least blur (fnbe), or the local score at a
+/// small noise level without the prior's (fnse). Correction by simulation takes it as a statistic (sample/correct/),
 /// and users ask for it (compose/density/transition_density.h).
 #pragma once
 
@@ -30,7 +30,9 @@ class RecordScores {
   virtual std::vector<double> log_constants(ConstMatrixView c) const { return std::vector<double>(c.rows, 0.0); }
 };
 
-/// `model` must outlive the result. Throws InputError for a method without local scores.
-std::unique_ptr<RecordScores> record_scores(std::string_view function, const model::TrainedModel& model);
+/// `model` must outlive the result. Scores that were learned at noise levels (fnse) are those at η = σ/m = `noise`, or
+/// at the smallest level that training drew. Throws InputError for a method without local scores.
+std::unique_ptr<RecordScores> record_scores(std::string_view function, const model::TrainedModel& model,
+                                            double noise = 0);
 
 }  // namespace catena::compose

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catena/model/posterior/posterior_model.h"
 #include "catena/sample/finite_rows.h"
@@ -21,6 +22,9 @@ constexpr double largest_shift = 0.5;       // posterior standard deviations
 constexpr std::size_t most_records = 600;   // of a series that residuals are computed for
 constexpr std::size_t most_own = 200;       // of these that are asked whether they want parameters of their own
 constexpr std::size_t draws_looked_at = 3;  // draws at which they are
+// η of the scores of fnse that are looked at, in the narrowest deviation of the draws: what a network does wrong on a
+// finer scale, where its scores are least sure, the posterior does not feel.
+constexpr double score_noise = 0.5;
 
 void judge_range(const PosteriorDraws& draws, std::vector<DrawFinding>& found) {
   const std::size_t outside = draws.observed.all_outside(), all = draws.observed.all_transitions();
@@ -31,14 +35,21 @@ void judge_range(const PosteriorDraws& draws, std::vector<DrawFinding>& found) {
                                outside, all, draws.observed.worst_excess)});
 }
 
+struct Spread {
+  double mean = 0, deviation = 0;
+};
+Spread spread_of(const Matrix& z, std::span<const std::size_t> rows, std::size_t parameter) {
+  double sum = 0, squares = 0;
+  for (const std::size_t r : rows) sum += z(r, parameter);
+  const double mean = sum / static_cast<double>(rows.size());
+  for (const std::size_t r : rows) squares += (z(r, parameter) - mean) * (z(r, parameter) - mean);
+  return {mean, std::sqrt(squares / static_cast<double>(rows.size()))};
+}
+
 void judge_place(const prior::Prior& prior, const PosteriorDraws& draws, std::span<const std::size_t> rows,
                  std::vector<DrawFinding>& found) {
   for (std::size_t i = 0; i < draws.z.cols(); ++i) {
-    double sum = 0, squares = 0;
-    for (const std::size_t r : rows) sum += draws.z(r, i);
-    const double mean = sum / static_cast<double>(rows.size());
-    for (const std::size_t r : rows) squares += (draws.z(r, i) - mean) * (draws.z(r, i) - mean);
-    const double deviation = std::sqrt(squares / static_cast<double>(rows.size()));
+    const auto [mean, deviation] = spread_of(draws.z, rows, i);
     if (std::abs(mean) > farthest) {
       found.push_back({Outcome::outside_prior,
                        fmt::format("the draws of {} lie {:.1f} standard deviations out in the prior, where one "
@@ -74,6 +85,13 @@ std::vector<double> looked_at_draw(const PosteriorRequest& request, const Poster
   return w;
 }
 
+/// The smallest deviation of a parameter's draws.
+double narrowest(const PosteriorDraws& draws, std::span<const std::size_t> rows) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < draws.z.cols(); ++i) least = std::min(least, spread_of(draws.z, rows, i).deviation);
+  return least;
+}
+
 /// At most so many of them, over the whole series.
 std::vector<std::size_t> evenly(std::span<const std::size_t> records, std::size_t most) {
   std::vector<std::size_t> some(std::min(records.size(), most));
@@ -94,11 +112,12 @@ ByNetworks test_by_networks(const PosteriorRequest& request, const PosteriorDraw
   std::vector<bool> outside;
   const std::vector<bool>& all = draws.observed.is_outside;
   for (const std::size_t t : looked.records) outside.push_back(t < all.size() && all[t]);
+  const double noise = score_noise * narrowest(draws, rows);
   for (std::size_t k = 0; k < draws_looked_at; ++k) {
     const std::vector<double> w = looked_at_draw(request, draws, rows, k, draws_looked_at);
     const Matrix u = ranks_by_density(model, draws.observed, looked.records, w, streams.child("draw", k), parallel);
     if (u.cols() > 0) found.ranks.push_back(test_ranks(u, looked.follows, rank_names(model)));
-    const ScoreResiduals residuals = score_residuals(model, draws.observed, looked.records, w, parallel);
+    const ScoreResiduals residuals = score_residuals(model, draws.observed, looked.records, w, noise, parallel);
     found.scores.push_back(test_scores(residuals.g, residuals.h, looked.follows, model.prior.names()));
     found.own.push_back(
         test_own_parameters(own_parameters(model, draws.observed, some, w, streams.child("own", k), parallel)));

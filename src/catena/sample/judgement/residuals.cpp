@@ -182,10 +182,10 @@ Matrix ranks_by_density(const model::TrainedModel& model, const compose::Observe
 }
 
 ScoreResiduals score_residuals(const model::TrainedModel& model, const compose::ObservedSeries& observed,
-                               std::span<const std::size_t> records, std::span<const double> z,
+                               std::span<const std::size_t> records, std::span<const double> z, double noise,
                                const Parallel& parallel) {
   const std::size_t d = z.size(), count = records.size();
-  const auto scores = compose::record_scores("sample", model);
+  const auto scores = compose::record_scores("sample", model, noise);
   const Matrix c = rows_of(observed, records);
   // The score at z itself, then at z + difference and z − difference in each coordinate.
   std::vector<Matrix> at(1 + 2 * d, Matrix(count, d));

@@ -30,12 +30,12 @@ Matrix ranks_by_density(const model::TrainedModel& model, const compose::Observe
 std::vector<std::size_t> rank_coordinates(std::size_t all);
 std::vector<std::string> rank_names(const model::TrainedModel& model);
 
-/// g_t = ŝ(c_t; z) and h_ti = −∂g_ti/∂z_i by central differences.
+/// g_t = ŝ(c_t; z), of fnse at η = `noise`, and h_ti = −∂g_ti/∂z_i by central differences.
 struct ScoreResiduals {
   Matrix g, h;
 };
 ScoreResiduals score_residuals(const model::TrainedModel& model, const compose::ObservedSeries& observed,
-                               std::span<const std::size_t> records, std::span<const double> z,
+                               std::span<const std::size_t> records, std::span<const double> z, double noise,
                                const Parallel& parallel);
 
 /// log w_tj: how much likelier a transition is if it has parameters of its own, somewhere around z, than with z:
