@@ -263,7 +263,7 @@ namespace {
 constexpr std::size_t most_likelihoods = 1'000'000;  // of draws and transitions; more would be most of the file
 
 /// Rows of `values` over (chain, draw, …): those of `rows` alone.
-std::vector<double> rows_of(const Matrix& values, const std::vector<std::size_t>& rows) {
+std::vector<double> values_of_rows(const Matrix& values, const std::vector<std::size_t>& rows) {
   std::vector<double> result;
   result.reserve(rows.size() * values.cols());
   for (const std::size_t row : rows) result.insert(result.end(), values.row(row).begin(), values.row(row).end());
@@ -287,7 +287,8 @@ void add_known_groups(const Draws& draws, const std::vector<std::size_t>& rows, 
     Group group{.name = "log_likelihood", .dimensions = dimensions};
     group.dimensions.push_back({"transition", draws.log_likelihood.cols()});
     group.variables.push_back({"transition", {"transition"}, count_to(draws.log_likelihood.cols())});
-    group.variables.push_back({"transitions", {"chain", "draw", "transition"}, rows_of(draws.log_likelihood, rows)});
+    group.variables.push_back(
+        {"transitions", {"chain", "draw", "transition"}, values_of_rows(draws.log_likelihood, rows)});
     root.groups.push_back(std::move(group));
   }
   if (draws.log_density.size() == draws.values.rows()) {

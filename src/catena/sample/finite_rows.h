@@ -23,4 +23,10 @@ inline std::vector<std::size_t> finite_rows(ConstMatrixView values) {
   return rows;
 }
 
+inline Matrix rows_of(ConstMatrixView from, std::span<const std::size_t> rows) {
+  Matrix some(rows.size(), from.cols);
+  for (std::size_t r = 0; r < rows.size(); ++r) std::ranges::copy(from.row(rows[r]), some.row(r).begin());
+  return some;
+}
+
 }  // namespace catena::sample

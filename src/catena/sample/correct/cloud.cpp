@@ -12,12 +12,6 @@ constexpr std::size_t most_modes = 8;  // of a posterior
 
 }  // namespace
 
-Matrix rows_of(ConstMatrixView from, std::span<const std::size_t> rows) {
-  Matrix some(rows.size(), from.cols);
-  for (std::size_t r = 0; r < rows.size(); ++r) std::ranges::copy(from.row(rows[r]), some.row(r).begin());
-  return some;
-}
-
 Matrix stacked_rows(const std::vector<const Matrix*>& parts) {
   std::size_t rows = 0;
   for (const Matrix* part : parts) rows += part->rows();

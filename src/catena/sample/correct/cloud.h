@@ -8,6 +8,7 @@
 #include "catena/core/array.h"
 #include "catena/core/random.h"
 #include "catena/sample/correct/basis.h"
+#include "catena/sample/finite_rows.h"
 #include "catena/sample/mcmc/start/modes.h"
 
 namespace catena::sample {
@@ -35,7 +36,6 @@ Cloud cloud_of(Matrix z, double width, ConstMatrixView draws, const Modes& modes
 Cloud widened(ConstMatrixView draws, const Modes& modes, double width, Stream stream);
 
 // Rows of matrices.
-Matrix rows_of(ConstMatrixView from, std::span<const std::size_t> rows);
 Matrix stacked_rows(const std::vector<const Matrix*>& parts);  ///< one below the other
 std::vector<std::size_t> first_numbers(std::size_t count);     ///< 0, 1, …
 

@@ -38,18 +38,18 @@ void judge_range(const PosteriorDraws& draws, std::vector<DrawFinding>& found) {
 struct Spread {
   double mean = 0, deviation = 0;
 };
-Spread spread_of(const Matrix& z, std::span<const std::size_t> rows, std::size_t parameter) {
+Spread spread_of(const Matrix& values, std::size_t column) {
+  const auto n = static_cast<double>(values.rows());
   double sum = 0, squares = 0;
-  for (const std::size_t r : rows) sum += z(r, parameter);
-  const double mean = sum / static_cast<double>(rows.size());
-  for (const std::size_t r : rows) squares += (z(r, parameter) - mean) * (z(r, parameter) - mean);
-  return {mean, std::sqrt(squares / static_cast<double>(rows.size()))};
+  for (std::size_t r = 0; r < values.rows(); ++r) sum += values(r, column);
+  const double mean = sum / n;
+  for (std::size_t r = 0; r < values.rows(); ++r) squares += (values(r, column) - mean) * (values(r, column) - mean);
+  return {mean, std::sqrt(squares / n)};
 }
 
-void judge_place(const prior::Prior& prior, const PosteriorDraws& draws, std::span<const std::size_t> rows,
-                 std::vector<DrawFinding>& found) {
-  for (std::size_t i = 0; i < draws.z.cols(); ++i) {
-    const auto [mean, deviation] = spread_of(draws.z, rows, i);
+void judge_place(const prior::Prior& prior, const Matrix& z, std::vector<DrawFinding>& found) {
+  for (std::size_t i = 0; i < z.cols(); ++i) {
+    const auto [mean, deviation] = spread_of(z, i);
     if (std::abs(mean) > farthest) {
       found.push_back({Outcome::outside_prior,
                        fmt::format("the draws of {} lie {:.1f} standard deviations out in the prior, where one "
@@ -77,18 +77,20 @@ ResidualTest middle(std::vector<ResidualTest> tests) {
 /// The tests at each of the draws that are looked at, by one sort of residuals.
 using Family = std::vector<ResidualTest>;
 
-/// The k-th of `count` draws that are looked at, in the networks' z-space, and which row of the draws it is.
-std::vector<double> looked_at_draw(const PosteriorRequest& request, const PosteriorDraws& draws,
-                                   std::span<const std::size_t> rows, std::size_t k, std::size_t count) {
-  std::vector<double> w(draws.z.cols());
-  request.model.true_prior().to_w(draws.z.row(rows[(2 * k + 1) * rows.size() / (2 * count)]), w);
+/// The k-th of `count` draws that are looked at, in the networks' z-space; rows of z are draws.
+std::vector<double> looked_at_draw(const PosteriorRequest& request, const Matrix& z, std::size_t k, std::size_t count) {
+  std::vector<double> w(z.cols());
+  request.model.true_prior().to_w(z.row((2 * k + 1) * z.rows() / (2 * count)), w);
   return w;
 }
 
-/// The smallest deviation of a parameter's draws.
-double narrowest(const PosteriorDraws& draws, std::span<const std::size_t> rows) {
+/// The smallest deviation of a parameter's draws, in the networks' z-space.
+double narrowest(const PosteriorRequest& request, const Matrix& z) {
+  const prior::TruePrior prior = request.model.true_prior();
+  Matrix w(z.rows(), z.cols());
+  for (std::size_t r = 0; r < z.rows(); ++r) prior.to_w(z.row(r), w.row(r));
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < draws.z.cols(); ++i) least = std::min(least, spread_of(draws.z, rows, i).deviation);
+  for (std::size_t i = 0; i < w.cols(); ++i) least = std::min(least, spread_of(w, i).deviation);
   return least;
 }
 
@@ -105,16 +107,16 @@ struct ByNetworks {
   Family ranks, scores, own, inside;
 };
 ByNetworks test_by_networks(const PosteriorRequest& request, const PosteriorDraws& draws, const Looked& looked,
-                            std::span<const std::size_t> rows, const Streams& streams, const Parallel& parallel) {
+                            const Matrix& z, const Streams& streams, const Parallel& parallel) {
   const model::TrainedModel& model = request.model;
   ByNetworks found;
   const std::vector<std::size_t> some = evenly(looked.records, most_own);
   std::vector<bool> outside;
   const std::vector<bool>& all = draws.observed.is_outside;
   for (const std::size_t t : looked.records) outside.push_back(t < all.size() && all[t]);
-  const double noise = score_noise * narrowest(draws, rows);
+  const double noise = score_noise * narrowest(request, z);
   for (std::size_t k = 0; k < draws_looked_at; ++k) {
-    const std::vector<double> w = looked_at_draw(request, draws, rows, k, draws_looked_at);
+    const std::vector<double> w = looked_at_draw(request, z, k, draws_looked_at);
     const Matrix u = ranks_by_density(model, draws.observed, looked.records, w, streams.child("draw", k), parallel);
     if (u.cols() > 0) found.ranks.push_back(test_ranks(u, looked.follows, rank_names(model)));
     const ScoreResiduals residuals = score_residuals(model, draws.observed, looked.records, w, noise, parallel);
@@ -142,9 +144,9 @@ void judge_pull(const PosteriorDraws& draws, Family inside, std::vector<DrawFind
 }
 
 /// How many steps of the simulator it took.
-std::uint64_t test_by_simulator(const PosteriorRequest& request, const PosteriorDraws& draws,
-                                std::span<const std::size_t> rows, const Judgement& how, const Streams& streams,
-                                const Parallel& parallel, Progress& progress, std::vector<Family>& families) {
+std::uint64_t test_by_simulator(const PosteriorRequest& request, const PosteriorDraws& draws, const Matrix& z,
+                                const Judgement& how, const Streams& streams, const Parallel& parallel,
+                                Progress& progress, std::vector<Family>& families) {
   const model::TrainedModel& model = request.model;
   const RecordSource all(*how.simulator.model, {{&model, &draws.observed}}, streams, 1, {}, parallel);
   const RankPlan plan = rank_plan(how.simulator.most_steps, draws.observed.transitions(), all.steps_per_record());
@@ -154,7 +156,7 @@ std::uint64_t test_by_simulator(const PosteriorRequest& request, const Posterior
   RecordSource source(*how.simulator.model, {{&model, &some}}, streams, 1, {}, parallel);
   Family ranks;
   for (std::size_t k = 0; k < plan.draws; ++k) {
-    const std::vector<double> w = looked_at_draw(request, draws, rows, k, plan.draws);
+    const std::vector<double> w = looked_at_draw(request, z, k, plan.draws);
     const Matrix u =
         ranks_by_simulator(source, model, some, w, plan.simulations, streams.child("simulated", k), progress);
     ranks.push_back(test_ranks(u, looked.follows, rank_names(model), by_simulator(w.size())));
@@ -163,9 +165,8 @@ std::uint64_t test_by_simulator(const PosteriorRequest& request, const Posterior
   return source.spent();
 }
 
-void judge_fit(const PosteriorRequest& request, PosteriorDraws& draws, std::span<const std::size_t> rows,
-               const Judgement& how, const Streams& streams, const Parallel& parallel, Progress& progress,
-               std::vector<DrawFinding>& found) {
+void judge_fit(const PosteriorRequest& request, PosteriorDraws& draws, const Matrix& z, const Judgement& how,
+               const Streams& streams, const Parallel& parallel, Progress& progress, std::vector<DrawFinding>& found) {
   const Looked looked = looked_at(draws.observed, most_records);
   if (looked.records.size() < fewest_residuals) return;
   // In the order of how much their words tell.
@@ -173,13 +174,13 @@ void judge_fit(const PosteriorRequest& request, PosteriorDraws& draws, std::span
   std::uint64_t spent = 0;
   ByNetworks learned;
   if (how.corrected == 0) {
-    learned = test_by_networks(request, draws, looked, rows, streams, parallel);
+    learned = test_by_networks(request, draws, looked, z, streams, parallel);
     judge_pull(draws, std::move(learned.inside), found);
     if (!learned.ranks.empty()) families.push_back(std::move(learned.ranks));
     families.push_back(std::move(learned.scores));
   }
   if (how.simulator.model != nullptr && !request.model.features.shape().initial()) {
-    spent = test_by_simulator(request, draws, rows, how, streams, parallel, progress, families);
+    spent = test_by_simulator(request, draws, z, how, streams, parallel, progress, families);
   }
   if (!learned.own.empty()) families.push_back(std::move(learned.own));
   if (families.empty()) return;
@@ -246,12 +247,12 @@ void judge_draws(const PosteriorRequest& request, PosteriorDraws& draws, const S
                  const Parallel& parallel, const Judgement& how, Progress& progress) {
   std::vector<DrawFinding> found;
   const bool whole_series = posterior_samplers().at("sample", request.model.method).whole_series;
-  const std::vector<std::size_t> rows = finite_rows(draws.z);
+  const Matrix z = rows_of(draws.z, finite_rows(draws.z));
   if (how.corrected == 0) judge_range(draws, found);
-  if (!rows.empty()) {
-    judge_place(request.model.true_prior().prior(), draws, rows, found);
+  if (z.rows() > 0) {
+    judge_place(request.model.true_prior().prior(), z, found);
     if (draws.observed.transitions() > 0 && !whole_series) {
-      judge_fit(request, draws, rows, how, streams, parallel, progress, found);
+      judge_fit(request, draws, z, how, streams, parallel, progress, found);
     }
   }
   if (whole_series) {

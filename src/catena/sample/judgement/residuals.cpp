@@ -9,6 +9,7 @@
 #include "catena/model/density/blur.h"
 #include "catena/model/density/blurred_model.h"
 #include "catena/model/density/density_model.h"
+#include "catena/sample/finite_rows.h"
 
 namespace catena::sample {
 namespace {
@@ -100,12 +101,6 @@ Matrix ranks_of(const Density& density, const Matrix& c, std::span<const std::si
   return u;
 }
 
-Matrix rows_of(const compose::ObservedSeries& observed, std::span<const std::size_t> records) {
-  Matrix c(records.size(), observed.c.cols());
-  for (std::size_t k = 0; k < records.size(); ++k) std::ranges::copy(observed.c.row(records[k]), c.row(k).begin());
-  return c;
-}
-
 /// value[t] = log p(c_t | to)/p(c_t | from), by the values or, where there are none, by Gauss's rule of three nodes for
 /// the integral of the score along the line between them.
 void log_quotients(const compose::RecordScores& scores, const Matrix& c, std::span<const double> from,
@@ -186,7 +181,7 @@ ScoreResiduals score_residuals(const model::TrainedModel& model, const compose::
                                const Parallel& parallel) {
   const std::size_t d = z.size(), count = records.size();
   const auto scores = compose::record_scores("sample", model, noise);
-  const Matrix c = rows_of(observed, records);
+  const Matrix c = rows_of(observed.c, records);
   // The score at z itself, then at z + difference and z − difference in each coordinate.
   std::vector<Matrix> at(1 + 2 * d, Matrix(count, d));
   parallel.for_each(at.size(), [&](std::size_t k) {
@@ -207,7 +202,7 @@ Matrix own_parameters(const model::TrainedModel& model, const compose::ObservedS
                       std::span<const std::size_t> records, std::span<const double> z, const Streams& streams,
                       const Parallel& parallel) {
   const auto scores = compose::record_scores("sample", model);
-  const Matrix c = rows_of(observed, records);
+  const Matrix c = rows_of(observed.c, records);
   const std::size_t d = z.size(), count = records.size(), of_scale = 2 * own_pairs;
   std::vector<double> at_z(count);
   if (scores->has_value()) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "catena/sample/correct/cloud.h"
+#include "catena/sample/finite_rows.h"
 
 namespace catena::sample {
 namespace {
