@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const int at_exit = std::atexit([] { unlink(path.c_str()); });
   if (once != 0 || at_exit != 0) std::abort();
   std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
-  const ReadLimits limits{.max_bytes = 64U << 20, .max_seconds = 5};
+  const ReadLimits limits{.max_bytes = 4U << 20, .max_seconds = 2};
   try {
     const Group root = read_netcdf(path, limits);
     const NetcdfReader reader(path, limits);
