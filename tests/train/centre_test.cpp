@@ -19,6 +19,7 @@ TEST(Centre, LearnsAShiftThatIsAddedToEveryScore) {
   network.network = "joint";
   network.width = 8;
   network.layers = 1;
+  network.prior_share = model::papers_prior_share;  // with the whole variance y₀ would be 0
   const model::ScoreGraph score = model::record_score(network, 1, 2, nn::Lanes::each());
   AlignedVector<float> weights = score.graph.initial_weights(Streams(1));
   constexpr float shift = 0.75F;
@@ -38,7 +39,7 @@ TEST(Centre, LearnsAShiftThatIsAddedToEveryScore) {
   nn::Workspace workspace(centre.graph, 16, nn::Purpose::inference());
   const diffusion::Schedule schedule;
   for (const double a : {0.1, 0.5}) {
-    const model::Precondition p(schedule, a);
+    const model::Precondition p(schedule, a, network.prior_share);
     const Block variable = workspace.value(centre.variable, 16), state = workspace.value(centre.condition, 16);
     std::vector<double> theta_a(16);
     for (std::size_t l = 0; l < 16; ++l) {
@@ -64,6 +65,7 @@ TEST(Centre, JudgesARowByMembersThatHaveNotSeenIt) {
   network.network = "joint";
   network.width = 8;
   network.layers = 1;
+  network.prior_share = model::papers_prior_share;  // with the whole variance y₀ would be 0
   const model::ScoreGraph score = model::record_score(network, 1, 2, nn::Lanes::each());
   std::vector<model::NamedWeights> members;
   for (const float output : {1.0F, 3.0F}) {

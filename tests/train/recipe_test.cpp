@@ -43,7 +43,7 @@ TEST(Recipe, RefusesWhatIsNamedInVain) {
             "train: squares is 2, but network = gaussian does not use it (separable does)");
   EXPECT_EQ(refusal("fnle", R"({"weight_decay": 0.1})"),
             "train: weight_decay is 0.1, but the method fnle does not use it (decay takes its place)");
-  EXPECT_EQ(refusal("fnse", R"({"weight_decay": 0.1, "terms": 8})"), "");
+  EXPECT_EQ(refusal("fnse", R"({"decay": 0.1, "terms": 8})"), "");
 }
 
 TEST(Recipe, LetsWhatIsNamedWinOverThePreset) {

@@ -74,8 +74,9 @@ TEST_P(EveryScoreNetwork, LearnsTheExactLocalScoreOfGaussianRw) {
   network.width = 24;
   network.layers = 3;
   network.terms = 8;
+  network.prior_share = model::papers_prior_share;
   const ScoreObjective objective(network, "variance_preserving", loss, 1, 2);
-  LoopSettings loop{.steps = 3000, .batch_size = 200, .evaluations = 10};
+  LoopSettings loop{.steps = 3000, .batch_size = 1000, .evaluations = 10};
   loop.optimizer.learning_rate = 3e-3;
   const LoopResult result = train_loop("score", objective, data, 0, loop, Streams(1), Parallel(2), silent_progress());
 
@@ -87,7 +88,7 @@ TEST_P(EveryScoreNetwork, LearnsTheExactLocalScoreOfGaussianRw) {
   Stream stream = Streams(9).stream("points");
   double error = 0, size = 0;
   for (const double a : {0.05, 0.2, 0.5, 0.9}) {
-    const model::Precondition p(schedule, a);
+    const model::Precondition p(schedule, a, network.prior_share);
     std::vector<double> exact(64), theta_a(64);
     const Block variable = workspace.value(score.variable, 64), condition = workspace.value(score.condition, 64);
     for (std::size_t l = 0; l < 64; ++l) {
@@ -108,7 +109,7 @@ TEST_P(EveryScoreNetwork, LearnsTheExactLocalScoreOfGaussianRw) {
       size += exact[l] * exact[l];
     }
   }
-  // Measured 0.03 to 0.05 over seeds 1 to 5; a network that ignores θ_a or the transition is above 0.5.
+  // Measured 0.04 to 0.09 over seeds 1 to 5; a network that ignores θ_a or the transition is above 0.5.
   EXPECT_LT(std::sqrt(error / size), 0.12);
 }
 

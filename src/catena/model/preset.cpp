@@ -6,6 +6,7 @@
 
 #include "catena/core/check.h"
 #include "catena/core/errors.h"
+#include "catena/model/score/network.h"
 
 namespace catena::model {
 namespace {
@@ -57,6 +58,7 @@ const std::vector<Preset>& presets() {
        "joint network, 5 layers of 50; denoising score matching with its control variate; 5,000 epochs; gauss with "
        "sampled precisions, Euler–Maruyama with 500 steps down to a = 0.01",
        {{"network", "joint"},
+        {"prior_share", papers_prior_share},
         {"width", 50},
         {"layers", 5},
         {"schedule", "variance_preserving"},
@@ -69,6 +71,7 @@ const std::vector<Preset>& presets() {
         {"period", "none"},
         {"batch_size", 1000},
         {"learning_rate", 5e-4},
+        {"decay", 1e-4},
         {"epochs", 5000},
         {"evaluations", 100},
         {"patience", 1.0},

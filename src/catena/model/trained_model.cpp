@@ -6,6 +6,7 @@
 
 #include "catena/core/errors.h"
 #include "catena/core/version.h"
+#include "catena/model/score/network.h"
 #include "catena/files/safetensors.h"
 #include "catena/model/whitening.h"
 
@@ -13,11 +14,15 @@ namespace catena::model {
 namespace {
 
 /// Files of models that see states by their logarithms are of version 2, those that see covariates of version 3, those
-/// with heavy tails of version 4, so that a program which does not know of that refuses them. All others stay as they
+/// with heavy tails of version 4, scores that say how they are scaled of version 5, so that a program which does not know
+/// of that refuses them. All others stay as they
 /// were.
-constexpr int first_version = 1, logarithms_version = 2, covariates_version = 3, tails_version = 4;
+constexpr int first_version = 1, logarithms_version = 2, covariates_version = 3, tails_version = 4,
+              scaled_scores_version = 5;
 
-int version_of(const Features& features) {
+int version_of(const TrainedModel& model) {
+  const Features& features = model.features;
+  if (model.settings.is_object() && model.settings.contains("prior_share")) return scaled_scores_version;
   if (features.tails()) return tails_version;
   if (features.shape().covariates > 0) return covariates_version;
   return features.logarithmic().empty() ? first_version : logarithms_version;
@@ -83,7 +88,7 @@ namespace {
 files::TensorFile file_of(const TrainedModel& model) {
   files::TensorFile file;
   file.metadata = {{"kind", "model"},
-                   {"model_version", version_of(model.features)},
+                   {"model_version", version_of(model)},
                    {"catena_version", version()},
                    {"method", model.method},
                    {"settings", model.settings},
@@ -115,7 +120,7 @@ files::TensorFile file_of(const TrainedModel& model) {
 }
 
 /// Files of 0.1.0: a blurred likelihood was a network of fnse then, whose settings had names of their own, and point
-/// masses were called atoms.
+/// masses were called atoms; scores had the paper's preconditioning.
 void bring_up_to_date(TrainedModel& model) {
   nlohmann::json& settings = model.settings;
   if (!settings.is_object()) return;
@@ -135,6 +140,7 @@ void bring_up_to_date(TrainedModel& model) {
     rename("density_terms", "terms");
   }
   if (model.method != "fnre") rename("atoms", "point_masses");
+  if (model.method == "fnse" && !settings.contains("prior_share")) settings["prior_share"] = papers_prior_share;
 }
 
 TrainedModel model_of(files::TensorFile file, const std::string& source) {
@@ -143,9 +149,9 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
     throw FileError(fmt::format("{}: is no trained model of catena", source));
   }
   const nlohmann::json number = metadata.value("model_version", nlohmann::json());
-  if (!number.is_number_integer() || number < first_version || number > tails_version) {
+  if (!number.is_number_integer() || number < first_version || number > scaled_scores_version) {
     throw FileError(fmt::format("{}: is of another model version than {} to {}, which this catena reads", source,
-                                first_version, tails_version));
+                                first_version, scaled_scores_version));
   }
   TrainedModel model;
   model.source = source;

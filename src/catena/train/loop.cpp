@@ -86,13 +86,22 @@ double held_out_loss(nn::BatchGradient& gradient, const Objective& objective, co
                      std::span<const std::size_t> rows, std::size_t batch, std::span<const float> weights,
                      const Streams& noise) {
   double sum = 0;
-  for (std::size_t begin = 0; begin < rows.size(); begin += batch) {
-    const std::size_t count = std::min(batch, rows.size() - begin);
-    const Batches::Batch part{examples, rows.subspan(begin, count)};
-    sum += static_cast<double>(count) * gradient.loss(weights, count * objective.lanes_per_example(),
-                                                      filler(objective, part, noise, static_cast<std::int64_t>(begin)));
+  const std::size_t draws = objective.held_out_draws();
+  std::vector<std::size_t> order(rows.begin(), rows.end());
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    // An example's place in its batch may say at which level of noise it is seen: each time at another one.
+    if (draw > 0) {
+      std::ranges::rotate(order, order.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, rows.size() / draws)));
+    }
+    for (std::size_t begin = 0; begin < rows.size(); begin += batch) {
+      const std::size_t count = std::min(batch, rows.size() - begin);
+      const Batches::Batch part{examples, std::span<const std::size_t>(order).subspan(begin, count)};
+      const auto place = static_cast<std::int64_t>(draw * rows.size() + begin);  // 0, …: as ever for a single draw
+      sum += static_cast<double>(count) *
+             gradient.loss(weights, count * objective.lanes_per_example(), filler(objective, part, noise, place));
+    }
   }
-  return sum / static_cast<double>(rows.size());
+  return sum / static_cast<double>(rows.size() * draws);
 }
 
 LoopState first_state(const Objective& objective, const nn::Optimizer& optimizer, const Streams& streams) {
@@ -115,7 +124,8 @@ LoopResult train_loop(const std::string& label, const Objective& objective, cons
                              objective.block_lanes());
   const nn::Optimizer optimizer(objective.graph(), settings.optimizer);
   Batches batches(data, fold, batch, objective.by_length(), streams.child("batches"));
-  const Streams noise = streams.child("training noise"), held_out_noise = streams.child("held-out noise");
+  // Networks that are compared by their held-out losses (choose/decay_search.h) are judged with the same noise.
+  const Streams noise = streams.child("training noise"), held_out_noise = root.child("held-out noise");
   std::vector<std::size_t> held_out_rows(data.held_out_size());
   std::iota(held_out_rows.begin(), held_out_rows.end(), data.first_held_out(fold));
 

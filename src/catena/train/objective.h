@@ -40,6 +40,9 @@ class Objective {
   /// Whether the examples of a batch may stand in the order of their lengths, so that blocks of short series cost less.
   /// Not if noise goes by an example's place.
   virtual bool by_length() const { return false; }
+  /// How often the held-out examples are looked at, with other noise each time. One look at a loss that is mostly noise
+  /// says little of which weights, or which networks, are better.
+  virtual std::size_t held_out_draws() const { return 1; }
   /// Writes the inputs of the part's examples into the first lanes; all noise comes from `stream`.
   virtual void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const = 0;
 };

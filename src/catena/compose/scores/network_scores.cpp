@@ -7,6 +7,7 @@
 #include "catena/compose/scores/score_source.h"
 #include "catena/core/check.h"
 #include "catena/model/local_gaussian.h"
+#include "catena/model/score/local_precondition.h"
 #include "catena/nn/kernels/products.h"
 #include "catena/nn/rows.h"
 #include "catena/nn/workspace_pool.h"
@@ -34,13 +35,35 @@ struct Part {
   const model::NamedWeights* weights;
   Matrix c;
   double sign;
+  std::shared_ptr<const std::vector<model::LocalCoordinates>> local = nullptr;  // one a transition; none: (m y − θ_a)/v
 };
+
+/// What a network in the local posteriors' coordinates sees: c with LocalCoordinates' own features behind it.
+Matrix with_local_features(ConstMatrixView c, const std::vector<model::LocalCoordinates>& local, std::size_t d) {
+  Matrix seen(c.rows, c.cols + model::local_features(d));
+  std::vector<float> features(model::local_features(d));
+  for (std::size_t t = 0; t < c.rows; ++t) {
+    std::ranges::copy(c.row(t), seen.row(t).begin());
+    local[t].features(features);
+    std::ranges::copy(features, seen.row(t).begin() + static_cast<std::ptrdiff_t>(c.cols));
+  }
+  return seen;
+}
 
 std::vector<Part> parts_of(const model::ScoreModel& model, const ObservedSeries& series) {
   std::vector<Part> parts;
+  Part member{model::chosen_network(model.settings), nullptr, series.c, 1.0 / model.settings.ensemble};
+  if (chosen_network(model.settings).local()) {
+    const std::size_t d = model.model->prior.size();
+    const Matrix outputs = model::local_gaussian(*model.model, model.settings)->evaluate(series.c);
+    const auto local = std::make_shared<std::vector<model::LocalCoordinates>>(outputs.rows());
+    for (std::size_t t = 0; t < outputs.rows(); ++t) (*local)[t].set(outputs.row(t), d);
+    member.c = with_local_features(series.c, *local, d);
+    member.local = local;
+  }
   for (int k = 0; k < model.settings.ensemble; ++k) {
-    parts.push_back({model::chosen_network(model.settings), &model.model->network(model::score_name(k)).weights,
-                     series.c, 1.0 / model.settings.ensemble});
+    member.weights = &model.model->network(model::score_name(k)).weights;
+    parts.push_back(member);
   }
   if (!model.settings.centre) return parts;
   const model::Features& features = model.model->features;
@@ -141,7 +164,7 @@ class SeparableSums final : public SummedScores {
  public:
   SeparableSums(const model::ScoreModel& model, const std::vector<Part>& parts, const std::vector<Matrix>& coefficients,
                 Matrix precision_sum, double transitions)
-      : schedule_(model.schedule),
+      : model_(model),
         d_(model.model->prior.size()),
         outputs_(coefficients.front().rows()),
         transitions_(transitions),
@@ -152,7 +175,7 @@ class SeparableSums final : public SummedScores {
   }
 
   void operator()(ConstMatrixView theta_a, double a, MatrixView sum, MatrixView weighted) const override {
-    const Precondition p(schedule_, a);
+    const Precondition p = model_.at(a);
     LaneBlock result(outputs_, score_block_lanes);
     for (std::size_t begin = 0; begin < theta_a.rows; begin += score_block_lanes) {
       Block out = result.view();
@@ -171,7 +194,7 @@ class SeparableSums final : public SummedScores {
   }
 
  private:
-  diffusion::Schedule schedule_;
+  model::ScoreModel model_;
   std::size_t d_, outputs_;
   double transitions_;
   std::vector<std::unique_ptr<SummedNetwork>> networks_;
@@ -197,17 +220,26 @@ class LocalNetwork {
         plain_(network_.graph, score_block_lanes, nn::Purpose::inference()),
         with_tangents_(network_.graph, score_block_lanes, {.tangents_of = {network_.variable}}) {}
 
-  /// Adds ± m y/v to `out` and ± m c_in ∂y/v to `jacobians` (if it has rows) for transitions [begin, end).
+  /// Adds ± m y/v to `out` and ± m c_in ∂y/v to `jacobians` (if it has rows) for transitions [begin, end); in local
+  /// coordinates ± Lᵀ V⁻¹ (m y − ξ_a) and its derivatives.
   void add(ConstMatrixView theta_a, const Precondition& p, std::size_t begin, std::size_t end, MatrixView out,
            MatrixView jacobians) {
     const auto workspace = (jacobians.rows > 0 ? with_tangents_ : plain_).borrow();
     const std::size_t n = theta_a.rows;
     const double factor = part_.sign * p.m / p.v;
+    std::vector<model::LocalLevel> levels(part_.local ? end - begin : 0);
+    for (std::size_t t = begin; t < begin + levels.size(); ++t) (*part_.local)[t].at(p.m, p.sigma, levels[t - begin]);
+    Matrix xi(levels.empty() ? 0 : score_block_lanes, theta_a.cols);
     for (std::size_t first = 0; first < n; first += score_block_lanes) {
       const std::size_t lanes = std::min(score_block_lanes, n - first);
       for (std::size_t t = begin; t < end; ++t) {
         // Inputs share memory with later values, so they are written anew for every transition.
-        fill_variable(workspace->value(network_.variable, lanes), theta_a, first, p.c_in);
+        const model::LocalLevel* level = part_.local ? &levels[t - begin] : nullptr;
+        if (level != nullptr) {
+          look(*level, theta_a, first, workspace->value(network_.variable, lanes), xi);
+        } else {
+          fill_variable(workspace->value(network_.variable, lanes), theta_a, first, p.c_in);
+        }
         const Block condition = workspace->value(network_.condition, lanes);
         for (std::size_t f = 0; f < condition.features; ++f) {
           std::fill_n(condition.feature(f), lanes, static_cast<float>(part_.c(t, f)));
@@ -216,6 +248,11 @@ class LocalNetwork {
         workspace->forward(weights_, lanes);
         const Block y = workspace->value(network_.y, lanes);
         const std::size_t row = (t - begin) * n + first;
+        if (level != nullptr) {
+          add_local(*level, y, xi, row, out);
+          if (jacobians.rows > 0) add_local_jacobians(*workspace, *level, lanes, row, jacobians);
+          continue;
+        }
         for (std::size_t i = 0; i < y.features; ++i) {
           for (std::size_t l = 0; l < lanes; ++l) out(row + l, i) += factor * y(i, l);
         }
@@ -225,6 +262,50 @@ class LocalNetwork {
   }
 
  private:
+  /// ξ_a of particles [first, first + lanes) and, for the network, w.
+  static void look(const model::LocalLevel& level, ConstMatrixView theta_a, std::size_t first, Block variable,
+                   Matrix& xi) {
+    for (std::size_t l = 0; l < variable.lanes; ++l) {
+      level.local(theta_a.row(first + l), xi.row(l));
+      for (std::size_t f = 0; f < variable.features; ++f) {
+        variable(f, l) = static_cast<float>(level.scale[f] * xi(l, f));
+      }
+    }
+  }
+
+  void add_local(const model::LocalLevel& level, ConstBlock y, const Matrix& xi, std::size_t row,
+                 MatrixView out) const {
+    const std::size_t d = level.size();
+    for (std::size_t i = 0; i < d; ++i) {
+      for (std::size_t j = 0; j < d; ++j) {
+        const double gain = part_.sign * level.gain[i * d + j];
+        for (std::size_t l = 0; l < y.lanes; ++l) out(row + l, i) += gain * (level.m * y(j, l) - xi(l, j));
+      }
+    }
+  }
+
+  /// ∂s/∂θ_j = Lᵀ V⁻¹ (m ∂y/∂w (scale ∘ L_j) − L_j), L_j the j-th column.
+  void add_local_jacobians(nn::Workspace& workspace, const model::LocalLevel& level, std::size_t lanes, std::size_t row,
+                           MatrixView jacobians) const {
+    const Block direction = workspace.tangent(network_.variable, lanes);
+    const std::size_t d = level.size();
+    for (std::size_t j = 0; j < d; ++j) {
+      for (std::size_t f = 0; f < d; ++f) {
+        std::fill_n(direction.feature(f), lanes, static_cast<float>(level.scale[f] * level.l[f * d + j]));
+      }
+      workspace.tangents(weights_, lanes);
+      const Block change = workspace.tangent(network_.y, lanes);
+      for (std::size_t i = 0; i < d; ++i) {
+        for (std::size_t k = 0; k < d; ++k) {
+          const double gain = part_.sign * level.gain[i * d + k];
+          for (std::size_t l = 0; l < lanes; ++l) {
+            jacobians(row + l, i * d + j) += gain * (level.m * change(k, l) - level.l[k * d + j]);
+          }
+        }
+      }
+    }
+  }
+
   void add_jacobians(nn::Workspace& workspace, std::size_t lanes, double factor, std::size_t row,
                      MatrixView jacobians) const {
     const Block direction = workspace.tangent(network_.variable, lanes);
@@ -263,14 +344,15 @@ class NetworkScores final : public LocalScores {
     scores_and_jacobians(theta_a, a, begin, end, out, MatrixView());
   }
 
-  /// s = (m y − θ_a)/v and ∂s/∂θ_a = (m c_in ∂y/∂(c_in θ_a) − I)/v.
+  /// s = (m y − θ_a)/v and ∂s/∂θ_a = (m c_in ∂y/∂(c_in θ_a) − I)/v; in local coordinates the networks have all of it.
   void scores_and_jacobians(ConstMatrixView theta_a, double a, std::size_t begin, std::size_t end, MatrixView out,
                             MatrixView jacobians) const override {
-    const Precondition p(model_.schedule, a);
+    const Precondition p = model_.at(a);
+    const double slope = chosen_network(model_.settings).local() ? 0 : -1 / p.v;
     for (std::size_t row = 0; row < out.rows; ++row) {
       for (std::size_t i = 0; i < d_; ++i) {
-        out(row, i) = -theta_a(row % theta_a.rows, i) / p.v;
-        for (std::size_t j = 0; jacobians.rows > 0 && j < d_; ++j) jacobians(row, i * d_ + j) = i == j ? -1 / p.v : 0;
+        out(row, i) = slope * theta_a(row % theta_a.rows, i);
+        for (std::size_t j = 0; jacobians.rows > 0 && j < d_; ++j) jacobians(row, i * d_ + j) = i == j ? slope : 0;
       }
     }
     for (const auto& network : networks_) network->add(theta_a, p, begin, end, out, jacobians);
@@ -323,11 +405,14 @@ class SummedOnly final : public LocalScores {
 
 void scores_of_records(const model::ScoreModel& model, const ObservedSeries& records, std::span<const double> theta_a,
                        double a, MatrixView out) {
-  const Precondition p(model.schedule, a);
+  const Precondition p = model.at(a);
+  const double slope = chosen_network(model.settings).local() ? 0 : -1 / p.v;
   for (std::size_t r = 0; r < out.rows; ++r) {
-    for (std::size_t i = 0; i < out.cols; ++i) out(r, i) = -theta_a[i] / p.v;
+    for (std::size_t i = 0; i < out.cols; ++i) out(r, i) = slope * theta_a[i];
   }
   for (const Part& part : parts_of(model, records)) {
+    Matrix xi(part.local ? out.rows : 0, out.cols);
+    model::LocalLevel level;
     const model::ScoreGraph network =
         model::record_score(part.settings, theta_a.size(), part.c.cols(), nn::Lanes::one());
     nn::run_rows(
@@ -337,12 +422,28 @@ void scores_of_records(const model::ScoreModel& model, const ObservedSeries& rec
           for (std::size_t f = 0; f < variable.features; ++f) {
             std::fill_n(variable.feature(f), lanes, static_cast<float>(p.c_in * theta_a[f]));
           }
+          for (std::size_t l = 0; part.local && l < lanes; ++l) {
+            (*part.local)[begin + l].at(p.m, p.sigma, level);
+            level.local(theta_a, xi.row(begin + l));
+            for (std::size_t f = 0; f < variable.features; ++f) {
+              variable(f, l) = static_cast<float>(level.scale[f] * xi(begin + l, f));
+            }
+          }
           nn::rows_to_lanes(part.c, begin, workspace.value(network.condition, lanes));
           workspace.value(network.level, lanes)(0, 0) = static_cast<float>(p.sigma);
         },
         [&](nn::Workspace& workspace, std::size_t begin, std::size_t lanes) {
           const Block y = workspace.value(network.y, lanes);
-          for (std::size_t i = 0; i < y.features; ++i) {
+          for (std::size_t l = 0; part.local && l < lanes; ++l) {
+            (*part.local)[begin + l].at(p.m, p.sigma, level);
+            for (std::size_t i = 0; i < y.features; ++i) {
+              for (std::size_t j = 0; j < y.features; ++j) {
+                out(begin + l, i) +=
+                    part.sign * level.gain[i * y.features + j] * (p.m * y(j, l) - xi(begin + l, j));
+              }
+            }
+          }
+          for (std::size_t i = 0; !part.local && i < y.features; ++i) {
             for (std::size_t l = 0; l < lanes; ++l) out(begin + l, i) += part.sign * p.m / p.v * y(i, l);
           }
         });

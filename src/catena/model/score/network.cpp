@@ -8,7 +8,6 @@
 namespace catena::model {
 namespace {
 
-constexpr double prior_share = 0.5;  // s₀²
 constexpr std::size_t level_features = 32;
 
 /// ψ(c)
@@ -32,11 +31,11 @@ nn::Value coefficients(nn::Graph& graph, const ScoreNetworkSettings& settings, n
 
 }  // namespace
 
-Precondition::Precondition(const diffusion::Schedule& schedule, double a)
+Precondition::Precondition(const diffusion::Schedule& schedule, double a, double share)
     : m(schedule.m(a)),
       sigma(schedule.sigma(a)),
-      v(m * m * prior_share + sigma * sigma),
-      c_in(std::sqrt(prior_share / v)) {}
+      v(m * m * share + sigma * sigma),
+      c_in(std::sqrt(share / v)) {}
 
 ScoreGraph record_score(const ScoreNetworkSettings& settings, std::size_t parameters, std::size_t features,
                         nn::Lanes level_lanes) {

@@ -3,8 +3,12 @@
 ///
 ///   s = (m y − θ_a)/v,   v = m² s₀² + σ²,   y = y(c_in θ_a, σ, c),   c_in = s₀/√v.
 ///
-/// Two networks for y:
+/// With s₀² = 1, the prior's whole variance, y = 0 is the score of the prior itself, and a network has only to learn what
+/// a transition says beyond it.
+///
+/// Networks for y:
 ///   joint      one residual network of all three (model/score/conditional_network.h)
+///   local      the same in the coordinates of each local posterior (local_precondition.h)
 ///   separable  y = Φ(θ_a, a) ψ(c) + b(θ_a, a) with K terms: the sum over a series needs Σ_t ψ(c_t) alone
 #pragma once
 
@@ -22,6 +26,7 @@ struct ScoreNetworkSettings {
   int width = 50;
   int layers = 5;
   int terms = 64;
+  double prior_share = 1;
 
   /// `network` itself is listed by whoever chooses it.
   template <class Self, class Visit>
@@ -29,13 +34,20 @@ struct ScoreNetworkSettings {
     visit(c.width, "width", "units of each hidden layer", at_least(4));
     visit(c.layers, "layers", "hidden layers", at_least(1));
     visit(c.terms, "terms", "terms K of a separable network", when("network", {"auto", "separable"}, at_least(1)));
+    visit(c.prior_share, "prior_share", "s0^2, the share of the prior's variance that scales the score (paper: 0.5)",
+          between(1e-3, 1.0));
   }
   bool separable() const { return network == "separable"; }
+  bool local() const { return network == "local"; }
 };
+
+/// s₀² of the paper, and of models of before it was a setting.
+inline constexpr double papers_prior_share = 0.5;
 
 /// m, σ and the preconditioning at one noise level.
 struct Precondition {
-  explicit Precondition(const diffusion::Schedule& schedule, double a);
+  /// `share` is s₀².
+  explicit Precondition(const diffusion::Schedule& schedule, double a, double share);
   double m, sigma, v, c_in;
 };
 

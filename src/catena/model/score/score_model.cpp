@@ -14,6 +14,11 @@ ScoreNetworkSettings chosen_network(const ScoreModelSettings& settings) {
   return network;
 }
 
+std::unique_ptr<LocalGaussianNetwork> local_gaussian(const TrainedModel& model, const ScoreModelSettings& settings) {
+  return std::make_unique<LocalGaussianNetwork>(settings.gaussian_width, model.network("gaussian").weights,
+                                                model.source, model.prior.size(), model.features.size());
+}
+
 ScoreNetworkSettings centre_network() { return {.network = "separable", .width = 32, .layers = 4, .terms = 16}; }
 
 ScoreModel::ScoreModel(const TrainedModel& trained)

@@ -34,7 +34,7 @@ class SummarisedScore final : public compose::SeriesScore {
   void set_shape(compose::PosteriorShape shape) { shape_ = std::move(shape); }
 
   Outcome operator()(ConstMatrixView theta_a, double a, MatrixView out) const override {
-    const model::Precondition p(schedule_, a);
+    const model::Precondition p(schedule_, a, model::papers_prior_share);
     const auto workspace = pool_.borrow();
     for (std::size_t begin = 0; begin < theta_a.rows; begin += score_lanes) {
       const std::size_t lanes = std::min(score_lanes, theta_a.rows - begin);

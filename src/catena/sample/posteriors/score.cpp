@@ -80,9 +80,10 @@ struct LocalEstimates {
   double seconds = 0;
 };
 
+template <class Settings>
 PosteriorDraws draw_by_scores(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                               const Streams& streams, const Parallel& parallel, Progress& progress) {
-  const auto settings = from_json<ScorePosteriorSettings>("sample", request.settings);
+  const auto settings = from_json<Settings>("sample", request.settings);
   LocalEstimates local(settings, request, observed, streams, parallel, progress);
   PosteriorDraws result = draw_from(settings, std::move(local.input), request.draws, streams, parallel, progress);
   result.info["seconds"]["precisions"] = local.seconds;
@@ -90,9 +91,10 @@ PosteriorDraws draw_by_scores(const PosteriorRequest& request, const compose::Ob
   return result;
 }
 
+template <class Settings>
 MapEstimate map_by_scores(const PosteriorRequest& request, const compose::ObservedSeries& observed,
                           const Streams& streams, const Parallel& parallel, Progress& progress) {
-  const auto settings = from_json<ScorePosteriorSettings>("map", request.settings);
+  const auto settings = from_json<Settings>("map", request.settings);
   LocalEstimates local(settings, request, observed, streams, parallel, progress);
   const auto score = compose::compose(settings.rule, std::move(local.input));
   return map_of_score(*score, settings.sample, request.model.true_prior(), streams, parallel, progress);
@@ -100,7 +102,7 @@ MapEstimate map_by_scores(const PosteriorRequest& request, const compose::Observ
 
 PosteriorDraws draw_score_sums(const PosteriorRequest& request, const compose::SeriesState& state,
                                const Streams& streams, const Parallel& parallel, Progress& progress) {
-  const auto settings = from_json<ScorePosteriorSettings>("sample", request.settings);
+  const auto settings = from_json<MatchedScorePosteriorSettings>("sample", request.settings);
   check::that(settings.rule == "gauss" && settings.precisions == "amortised", "sample", "the rule of a state file",
               settings.rule, "gauss with amortised precisions");
   const model::ScoreModel model(request.model);
@@ -111,21 +113,23 @@ PosteriorDraws draw_score_sums(const PosteriorRequest& request, const compose::S
   return draw_from(settings, std::move(input), request.draws, streams, parallel, progress);
 }
 
+template <class Settings>
+PosteriorSampler sampler_with(std::string_view method) {
+  return {.name = method,
+          .settings = describe_fields<Settings>(),
+          .draw = draw_by_scores<Settings>,
+          .joins = true,
+          .map = map_by_scores<Settings>};
+}
+
 }  // namespace
 
 PosteriorSampler fnse_posterior_sampler() {
-  PosteriorSampler sampler = fnbe_posterior_sampler();
-  sampler.name = "fnse";
+  PosteriorSampler sampler = sampler_with<MatchedScorePosteriorSettings>("fnse");
   sampler.draw_sums = draw_score_sums;
   return sampler;
 }
 
-PosteriorSampler fnbe_posterior_sampler() {
-  return {.name = "fnbe",
-          .settings = describe_fields<ScorePosteriorSettings>(),
-          .draw = draw_by_scores,
-          .joins = true,
-          .map = map_by_scores};
-}
+PosteriorSampler fnbe_posterior_sampler() { return sampler_with<ScorePosteriorSettings>("fnbe"); }
 
 }  // namespace catena::sample

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "catena/compose/rule.h"
+#include "catena/diffusion/schedule.h"
 #include "catena/sample/diffusion/sample.h"
 #include "catena/sample/posterior.h"
 
@@ -21,6 +22,16 @@ struct ScorePosteriorSettings {
                    one_of({"amortised", "sampled", "sampled_full"})));
     compose::RuleSettings::fields(c.compose, visit);
     SampleSettings::fields(c.sample, visit);
+  }
+};
+
+/// Scores that were learned by matching are known down to the smallest noise of training and least well there: no
+/// Langevin steps, which ask them again and again at every level, and no levels below (docs/fnse.md).
+struct MatchedScorePosteriorSettings : ScorePosteriorSettings {
+  MatchedScorePosteriorSettings() {
+    sample.sampler = "stochastic_heun";
+    sample.steps = 60;
+    sample.smallest_a = diffusion::Schedule().a_min;
   }
 };
 

@@ -1,36 +1,36 @@
 #include "catena/train/methods/fnse.h"
 
 #include <algorithm>
-#include <cmath>
+#include <memory>
 
+#include "catena/train/choose/decay_search.h"
 #include "catena/train/objectives/centre.h"
 #include "catena/train/objectives/local_gaussian.h"
 
 namespace catena::train {
 namespace {
 
-/// One recipe for all tasks, found on observations and seeds that no table uses (docs/fnse.md).
-int fnse_steps(std::size_t transitions) { return transitions < 30000 ? 8000 : 30000; }
+/// One recipe for all tasks, found on observations and seeds that no table uses (docs/fnse.md). Score matching learns
+/// slowly: its target is noise around the score.
+int fnse_steps(std::size_t transitions) { return transitions < 30000 ? 45000 : 90000; }
 
-/// A separable network must not be worse than a joint one by more than this share of the loss.
-constexpr double tolerance = 0.004;
+/// The kinds of network that are tried. A separable one, which costs the same for any T, is kept unless another one is
+/// better; a quick search has the last.
+std::vector<std::string> kinds_of(const std::string& network) {
+  if (network != "auto") return {network};
+  return {"separable", "local", "joint"};
+}
 
-/// Trains one network of each kind on the same transitions and keeps the one to be preferred as member 0.
-std::string choose_network(model::TrainedModel& model, FnseSettings settings, const MethodContext& context,
-                           const LoopSettings& loop) {
-  const std::size_t d = context.data.prior().size(), features = context.data.features().size();
-  settings.network = "separable";
-  const ScoreObjective separable(model::chosen_network(settings), settings.schedule, settings.loss, d, features);
-  settings.network = "joint";
-  const ScoreObjective joint(model::chosen_network(settings), settings.schedule, settings.loss, d, features);
-  train_networks(model, {{model::score_name(0), separable, loop}, {"joint", joint, loop}}, context);
-  const double loss = model.network(model::score_name(0)).held_out_loss,
-               joint_loss = model.network("joint").held_out_loss;
-  const bool joint_wins = !(loss <= joint_loss + tolerance * std::abs(joint_loss));
-  model.notes["held_out_loss"] = {{"separable", loss}, {"joint", joint_loss}};
-  if (joint_wins) model.networks[model::score_name(0)] = std::move(model.networks["joint"]);
-  model.networks.erase("joint");
-  return joint_wins ? "joint" : "separable";
+model::ScoreNetworkSettings network_of_kind(const FnseSettings& settings, const std::string& kind) {
+  model::ScoreNetworkSettings network = model::chosen_network(settings);
+  network.network = kind;
+  return network;
+}
+
+int members_of(const FnseSettings& settings) {
+  if (settings.ensemble != 0) return settings.ensemble;
+  if (is_quick(settings.effort)) return 1;
+  return (settings.network == "separable" ? 8 : 4) * (is_thorough(settings.effort) ? 2 : 1);
 }
 
 model::TrainedModel train_fnse(const MethodContext& context) {
@@ -42,40 +42,46 @@ model::TrainedModel train_fnse(const MethodContext& context) {
   LoopSettings loop = context.loop;
   loop.steps = chosen_steps(loop.steps, fnse_steps(context.data.size()), settings.effort);
   // The small networks are quickly learned.
-  LoopSettings gaussian = loop;
-  gaussian.steps = std::min(loop.steps, 4000);
+  LoopSettings small = loop;
+  small.steps = std::min(loop.steps, 4000);
 
-  if (is_quick(settings.effort)) {
-    if (settings.network == "auto") settings.network = "separable";
-    if (settings.ensemble == 0) settings.ensemble = 1;
-  }
-  const bool choose = settings.network == "auto";
-  const auto members_of = [&](const std::string& network) {
-    if (settings.ensemble != 0) return settings.ensemble;
-    return (network == "joint" ? 4 : 8) * (is_thorough(settings.effort) ? 2 : 1);
+  std::shared_ptr<const model::LocalGaussianNetwork> gaussians;
+  const auto objective = [&](const std::string& kind) {
+    return std::make_unique<ScoreObjective>(network_of_kind(settings, kind), settings.schedule, settings.loss, d,
+                                            features, kind == "local" ? gaussians : nullptr);
   };
-  context.progress.expect(static_cast<std::uint64_t>((choose ? 1 : 0) + members_of(settings.network)) *
-                              static_cast<std::uint64_t>(loop.steps) +
-                          static_cast<std::uint64_t>(gaussian.steps) *
+  const DecaySearch search = with_effort({.kinds = kinds_of(settings.network),
+                                          .others = {},
+                                          .decay = settings.decay,
+                                          .loop = loop,
+                                          .objective = objective},
+                                         settings.effort);
+  const auto members = static_cast<std::uint64_t>(members_of(settings));
+  context.progress.expect(most_steps(search) + (members - 1) * static_cast<std::uint64_t>(loop.steps) +
+                          static_cast<std::uint64_t>(small.steps) *
                               (1 + (settings.whiten ? 1 : 0) + (settings.centre ? 1 : 0)));
-  if (settings.whiten) train_whitening(model, context, gaussian);
-  if (choose) settings.network = choose_network(model, settings, context, loop);
-  settings.ensemble = members_of(settings.network);
-
-  const ScoreObjective score(model::chosen_network(settings), settings.schedule, settings.loss, d, features);
+  if (settings.whiten) train_whitening(model, context, small);
   const LocalGaussianObjective local(settings.gaussian_width, d, features);
+  train_networks(model, {{"gaussian", local, small}}, context);
+  gaussians = model::local_gaussian(model, settings);
+
+  const SearchResult best = search_decay(model, model::score_name(0), search, context);
+  settings.network = best.kind;
+  settings.decay = best.decay;
+  settings.ensemble = members_of(settings);
+  const auto member = objective(best.kind);
+  const LoopSettings decayed = with_decay(loop, best.decay, context.data.training_size());
   std::vector<NetworkJob> jobs;
-  for (int k = choose ? 1 : 0; k < settings.ensemble; ++k) {
-    jobs.push_back({model::score_name(k), score, loop, static_cast<std::size_t>(k) % context.data.folds()});
+  for (int k = 1; k < settings.ensemble; ++k) {
+    jobs.push_back({model::score_name(k), *member, decayed, static_cast<std::size_t>(k) % context.data.folds()});
   }
-  jobs.push_back({"gaussian", local, gaussian});
   train_networks(model, jobs, context);
   if (settings.centre) {
-    std::vector<const model::NamedWeights*> members;
-    for (int k = 0; k < settings.ensemble; ++k) members.push_back(&model.network(model::score_name(k)).weights);
-    const CentreObjective centre(model::chosen_network(settings), settings.schedule, settings.loss, members,
-                                 model.source, context.data);
-    train_networks(model, {{"centre", centre, gaussian}}, context);
+    std::vector<const model::NamedWeights*> weights;
+    for (int k = 0; k < settings.ensemble; ++k) weights.push_back(&model.network(model::score_name(k)).weights);
+    const CentreObjective centre(model::chosen_network(settings), settings.schedule, settings.loss, weights,
+                                 model.source, context.data, best.kind == "local" ? gaussians : nullptr);
+    train_networks(model, {{"centre", centre, small}}, context);
   }
   model.settings = to_json(settings);  // with what was chosen
   model.main_network = model::score_name(0);
@@ -86,7 +92,7 @@ model::TrainedModel train_fnse(const MethodContext& context) {
 
 Method fnse_method() {
   return {"fnse", "scores of single transitions by denoising score matching", describe_fields<FnseSettings>(),
-          train_fnse};
+          train_fnse, /*any_prior=*/false, /*own_decay=*/true};
 }
 
 }  // namespace catena::train

@@ -11,12 +11,14 @@ namespace catena::train {
 
 struct FnseSettings : model::ScoreModelSettings {
   ScoreLossSettings loss;
+  double decay = 0;
   std::string effort = "default";
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     model::ScoreModelSettings::fields(c, visit);
     ScoreLossSettings::fields(c.loss, visit);
+    list_decay(c.decay, visit);
     list_effort(c.effort, visit);
   }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catena/model/score/local_precondition.h"
 #include "catena/nn/layers.h"
 
 namespace catena::train {
@@ -17,13 +18,18 @@ void copy(ConstBlock from, Block to) {
 
 CentreObjective::CentreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule,
                                  const ScoreLossSettings& loss, const std::vector<const model::NamedWeights*>& members,
-                                 const std::string& source, const TrainingData& data)
-    : levels_(diffusion::schedules().at("train", schedule).schedule, loss.levels, loss.smallest_eta, "precondition"),
+                                 const std::string& source, const TrainingData& data,
+                                 std::shared_ptr<const model::LocalGaussianNetwork> local)
+    : levels_(diffusion::schedules().at("train", schedule).schedule, loss.levels, loss.smallest_eta, "precondition",
+              network.prior_share),
       data_(data),
-      score_(model::record_score(network, data.prior().size(), data.features().size(), nn::Lanes::each())),
+      score_(model::record_score(
+          network, data.prior().size(),
+          data.features().size() + (local ? model::local_features(data.prior().size()) : 0), nn::Lanes::each())),
       centre_(model::record_score(model::centre_network(), data.prior().size(), data.features().known(),
                                   nn::Lanes::each())),
-      frozen_(score_.graph, largest_block, nn::Purpose::inference()) {
+      frozen_(score_.graph, largest_block, nn::Purpose::inference()),
+      local_(std::move(local)) {
   for (const model::NamedWeights* member : members) {
     members_.push_back(model::flat_weights(score_.graph, *member, source));
   }
@@ -69,15 +75,40 @@ void CentreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stre
       target(f, i) = -now.prior * theta_a;
     }
   }
+  thread_local model::LocalLanes posteriors;
+  thread_local std::vector<double> theta;
+  theta.resize(d);
   for (std::size_t k = 0; k < members_.size(); ++k) {
-    gather(frozen->value(score_.condition, count), count, 1,
+    const Block condition = frozen->value(score_.condition, count);
+    gather(condition.slice_features(0, data_.features().size()), count, 1,
            [&](std::size_t i) { return part.examples.c_of(rows[i]); });
-    copy(variable, frozen->value(score_.variable, count));
+    const Block seen = frozen->value(score_.variable, count);
+    copy(variable, seen);
+    if (local_) {
+      posteriors.read(*local_, condition);
+      for (std::size_t i = 0; i < count; ++i) {
+        const NoiseLevel& now = levels_.at(part, i, place[i]);
+        for (std::size_t f = 0; f < d; ++f) theta[f] = variable(f, i) / now.c_in;
+        posteriors.at(i, now.m, now.sigma, theta);
+        posteriors.write(seen, i);
+      }
+    }
     copy(level, frozen->value(score_.level, count));
     frozen->forward(members_[k], count);
     const Block y = frozen->value(score_.y, count);
     for (std::size_t i = 0; i < count; ++i) {
       const float share = share_of(k, rows[i]);
+      if (local_ && share > 0) {
+        const NoiseLevel& now = levels_.at(part, i, place[i]);
+        for (std::size_t f = 0; f < d; ++f) theta[f] = variable(f, i) / now.c_in;
+        const model::LocalLevel& posterior = posteriors.at(i, now.m, now.sigma, theta);
+        for (std::size_t f = 0; f < d; ++f) {
+          double s = 0;
+          for (std::size_t j = 0; j < d; ++j) s += posterior.gain[f * d + j] * (now.m * y(j, i) - posteriors.xi()[j]);
+          target(f, i) += share * static_cast<float>((now.v * s + theta[f]) / now.m);
+        }
+        continue;
+      }
       for (std::size_t f = 0; f < d; ++f) target(f, i) += share * y(f, i);
     }
   }

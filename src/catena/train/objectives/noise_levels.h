@@ -13,7 +13,7 @@
 namespace catena::train {
 
 struct NoiseLevel {
-  float m, sigma, c_in;
+  float m, sigma, v, c_in;
   float weight;  // w: w² = λ m²/v²
   float over_m;  // 1/m
   float linear;  // 2 (λ/σ)(m/v)
@@ -23,8 +23,9 @@ struct NoiseLevel {
 class NoiseLevels {
  public:
   /// `spacing`: "uniform" in a, or "log" in σ/m from `smallest_eta`. `weight`: λ(a), see ScoreSettings.
+  /// `prior_share`: s₀² of the preconditioning (model/score/network.h).
   NoiseLevels(const diffusion::Schedule& schedule, const std::string& spacing, double smallest_eta,
-              const std::string& weight);
+              const std::string& weight, double prior_share);
 
   /// The level of the i-th example of a part: the i-th of n equal shares of all levels, at place u ∈ (0, 1) of it.
   const NoiseLevel& at(const BatchPart& part, std::size_t i, float u) const {

@@ -3,27 +3,38 @@
 #include <algorithm>
 #include <cmath>
 
+#include "catena/model/score/local_precondition.h"
 #include "catena/nn/layers.h"
 
 namespace catena::train {
 ScoreObjective::ScoreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule,
-                               const ScoreLossSettings& loss, std::size_t parameters, std::size_t features)
-    : ScoreObjective(model::record_score(network, parameters, features, nn::Lanes::each()), schedule, loss,
-                     parameters) {}
+                               const ScoreLossSettings& loss, std::size_t parameters, std::size_t features,
+                               std::shared_ptr<const model::LocalGaussianNetwork> local)
+    : ScoreObjective(
+          model::record_score(network, parameters, features + (local ? model::local_features(parameters) : 0),
+                              nn::Lanes::each()),
+          schedule, loss, parameters, network.prior_share, local) {}
 
 ScoreObjective::ScoreObjective(model::ScoreGraph score, const std::string& schedule, const ScoreLossSettings& loss,
-                               std::size_t parameters)
+                               std::size_t parameters, double prior_share,
+                               std::shared_ptr<const model::LocalGaussianNetwork> local)
     : score_(std::move(score)),
+      local_(std::move(local)),
       pairing_(loss.pairing == "none"         ? Pairing::none
                : loss.pairing == "antithetic" ? Pairing::antithetic
                                               : Pairing::control_variate),
-      levels_(diffusion::schedules().at("train", schedule).schedule, loss.levels, loss.smallest_eta, loss.weight) {
+      levels_(diffusion::schedules().at("train", schedule).schedule, loss.levels, loss.smallest_eta, loss.weight,
+              prior_share) {
   check_config("train", loss);
   nn::Graph& graph = score_.graph;
   origin_ = graph.input("origin", parameters);
   weight_ = graph.input("weight", 1);
   linear_ = graph.input("linear", parameters);
-  const nn::Value e = nn::subtract(graph, score_.y, origin_);
+  nn::Value e = nn::subtract(graph, score_.y, origin_);
+  if (local_) {
+    gain_ = graph.input("gain", parameters * parameters);
+    e = graph.apply("lane_matvec", {gain_, e});
+  }
   const nn::Value weighted = graph.apply("scale_lanes", {weight_, e});
   loss_ = nn::add(graph, graph.apply("lane_dot", {weighted, weighted}), graph.apply("lane_dot", {e, linear_}));
 }
@@ -42,10 +53,14 @@ void ScoreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Strea
               linear = workspace.value(linear_, lanes);
 
   thread_local std::vector<float> place, epsilon;
+  thread_local std::vector<double> theta;
+  theta.resize(d);
   place.resize(count);
   epsilon.resize(count * d);
   stream.fill_uniform(place);
   stream.fill_normal(epsilon);
+  thread_local model::LocalLanes posteriors;
+  if (local_) posteriors.read(*local_, workspace.value(score_.condition, lanes));
   for (std::size_t i = 0; i < count; ++i) {
     const NoiseLevel& now = levels_.at(part, i, place[i]);
     const float* z = part.z(i);
@@ -61,6 +76,14 @@ void ScoreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Strea
         variable(f, lane) = now.c_in * theta_a;
         origin(f, lane) = now.over_m * theta_a;
         linear(f, lane) = now.linear * noise;
+        theta[f] = theta_a;
+      }
+      if (local_) {
+        const model::LocalLevel& posterior = posteriors.at(lane, now.m, now.sigma, theta);
+        posteriors.write(variable, lane);
+        const Block gain = workspace.value(gain_, lanes);
+        for (std::size_t f = 0; f < d; ++f) origin(f, lane) = now.over_m * static_cast<float>(posteriors.xi()[f]);
+        for (std::size_t f = 0; f < d * d; ++f) gain(f, lane) = now.v * static_cast<float>(posterior.gain[f]);
       }
     }
   }

@@ -10,6 +10,7 @@
 
 #include "catena/core/config.h"
 #include "catena/diffusion/schedule.h"
+#include "catena/model/local_gaussian.h"
 #include "catena/model/score/network.h"
 #include "catena/train/objective.h"
 #include "catena/train/objectives/noise_levels.h"
@@ -47,17 +48,23 @@ struct ScoreLossSettings {
 ///
 /// At small a the second term is nearly all noise. Two lanes per transition take most of it away: `antithetic` has ε in
 /// one and −ε in the other, `control_variate` has w = 0, −g and θ_a = mθ in the other, which has mean zero.
+///
+/// In the local posterior's coordinates (model/score/local_precondition.h) e = v Lᵀ V⁻¹ (y − ξ_a/m) takes the place of
+/// y − θ_a/m, so that s = (m/v) e as well, and the rest stays.
 class ScoreObjective : public Objective {
  public:
   ScoreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule, const ScoreLossSettings& loss,
-                 std::size_t parameters, std::size_t features);
+                 std::size_t parameters, std::size_t features,
+                 std::shared_ptr<const model::LocalGaussianNetwork> local = nullptr);
   /// Of a network that is recorded already.
   ScoreObjective(model::ScoreGraph score, const std::string& schedule, const ScoreLossSettings& loss,
-                 std::size_t parameters);
+                 std::size_t parameters, double prior_share,
+                 std::shared_ptr<const model::LocalGaussianNetwork> local = nullptr);
 
   const nn::Graph& graph() const override { return score_.graph; }
   nn::Value loss() const override { return loss_; }
   std::size_t lanes_per_example() const override { return pairing_ == Pairing::none ? 1 : 2; }
+  std::size_t held_out_draws() const override { return 16; }
   void fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const final;
 
  protected:
@@ -67,7 +74,8 @@ class ScoreObjective : public Objective {
  private:
   enum class Pairing { none, antithetic, control_variate };
   model::ScoreGraph score_;
-  nn::Value origin_, weight_, linear_, loss_;
+  std::shared_ptr<const model::LocalGaussianNetwork> local_;  // none: the paper's preconditioning
+  nn::Value origin_, gain_, weight_, linear_, loss_;
   Pairing pairing_;
   NoiseLevels levels_;
 };

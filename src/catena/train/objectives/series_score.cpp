@@ -12,7 +12,7 @@ SeriesScoreObjective::SeriesScoreObjective(const model::SeriesScoreSettings& set
 
 SeriesScoreObjective::SeriesScoreObjective(model::SeriesScoreGraph graph, const std::string& schedule,
                                            const ScoreLossSettings& loss, const TrainingData& data)
-    : ScoreObjective(std::move(graph.score), schedule, loss, data.prior().size()),
+    : ScoreObjective(std::move(graph.score), schedule, loss, data.prior().size(), model::papers_prior_share),
       series_(graph.series),
       mask_(graph.mask),
       longest_(data.longest()) {}
