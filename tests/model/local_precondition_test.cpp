@@ -79,5 +79,50 @@ TEST(LocalCoordinates, TellTheNetworkWidthsAndMeans) {
   }
 }
 
+TEST(LocalLanes, DoForEveryLaneWhatLocalCoordinatesDoForOne) {
+  for (const std::size_t d : {1U, 3U, 8U}) {
+    constexpr std::size_t features = 4, lanes = 37;  // not a multiple of any vector
+    const LocalGaussianGraph graph = record_local_gaussian(16, d, features);
+    const LocalGaussianNetwork network(16, named_weights(graph.graph, graph.graph.initial_weights(Streams(3))), "test",
+                                       d, features);
+    LaneBlock condition(features + local_features(d), lanes), theta(d, lanes), variable(d, lanes),
+        outputs(nn::gaussian_parameters(d), lanes);
+    std::vector<float> m(lanes), sigma(lanes);
+    Stream stream = Streams(5).stream("lanes");
+    for (std::size_t l = 0; l < lanes; ++l) {
+      for (std::size_t f = 0; f < features; ++f) condition(f, l) = static_cast<float>(2 * stream.normal());
+      for (std::size_t f = 0; f < d; ++f) theta(f, l) = static_cast<float>(stream.normal());
+      sigma[l] = static_cast<float>(0.03 + 0.9 * stream.uniform());
+      m[l] = std::sqrt(1 - sigma[l] * sigma[l]);
+    }
+    LocalLanes all;
+    all.read(network, condition);
+    all.at(m, sigma, theta, variable);
+    network.evaluate(condition.view().slice_features(0, features), outputs);
+    for (std::size_t l = 0; l < lanes; ++l) {
+      std::vector<double> row(outputs.features()), at(d), xi(d);
+      for (std::size_t f = 0; f < row.size(); ++f) row[f] = outputs(f, l);
+      for (std::size_t f = 0; f < d; ++f) at[f] = theta(f, l);
+      LocalCoordinates one;
+      one.set(row, d);
+      std::vector<float> seen(local_features(d));
+      one.features(seen);
+      LocalLevel level;
+      one.at(m[l], sigma[l], level);
+      level.local(at, xi);
+      for (std::size_t f = 0; f < seen.size(); ++f) {
+        EXPECT_NEAR(condition(features + f, l), seen[f], 1e-5 * (1 + std::abs(seen[f])));
+      }
+      for (std::size_t i = 0; i < d; ++i) {
+        EXPECT_NEAR(all.xi(i, l), xi[i], 1e-12 * (1 + std::abs(xi[i])));
+        EXPECT_NEAR(variable(i, l), level.scale[i] * xi[i], 1e-5 * (1 + std::abs(xi[i])));
+        for (std::size_t j = 0; j < d; ++j) {
+          EXPECT_NEAR(all.gain(i, j, l), level.gain[i * d + j], 1e-9 * (1 + std::abs(level.gain[i * d + j])));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace catena::model::local_precondition_test

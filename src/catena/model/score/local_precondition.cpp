@@ -77,30 +77,81 @@ void LocalCoordinates::at(double m, double sigma, LocalLevel& level) const {
 
 void LocalLanes::read(const LocalGaussianNetwork& gaussian, Block condition) {
   const std::size_t d = gaussian.parameters(), known = condition.features - local_features(d);
-  if (outputs_.features() != nn::gaussian_parameters(d) || outputs_.lanes() < condition.lanes) {
-    outputs_ = LaneBlock(nn::gaussian_parameters(d), condition.lanes);
-    row_.resize(outputs_.features());
-    features_.resize(local_features(d));
-    xi_.resize(d);
+  lanes_ = condition.lanes;
+  if (d_ != d || stride_ < lanes_) {
+    d_ = d;
+    stride_ = lanes_;
+    outputs_ = LaneBlock(nn::gaussian_parameters(d), stride_);
+    for (std::vector<double>* matrix : {&l_, &r_, &gain_}) matrix->assign(d * d * stride_, 0);
+    for (std::vector<double>* vector : {&b_, &xi_}) vector->assign(d * stride_, 0);
+    sum_.assign(stride_, 0);
   }
-  if (lanes_.size() < condition.lanes) lanes_.resize(condition.lanes);
   gaussian.evaluate(condition.slice_features(0, known), outputs_);
-  for (std::size_t l = 0; l < condition.lanes; ++l) {
-    for (std::size_t f = 0; f < row_.size(); ++f) row_[f] = outputs_(f, l);
-    lanes_[l].set(row_, d);
-    lanes_[l].features(features_);
-    for (std::size_t f = 0; f < features_.size(); ++f) condition(known + f, l) = features_[f];
+  std::size_t below = 2 * d;  // L's rows below the diagonal
+  for (std::size_t i = 0; i < d; ++i) {
+    for (std::size_t j = 0; j < i; ++j, ++below) std::copy_n(outputs_.view().feature(below), lanes_, row(l_, i, j));
+    double* diagonal = row(l_, i, i);
+    for (std::size_t l = 0; l < lanes_; ++l) {
+      condition(known + i, l) = outputs_(d + i, l);
+      diagonal[l] = std::exp(static_cast<double>(outputs_(d + i, l)));
+      b_[i * stride_ + l] = sum_[l] = outputs_(i, l);
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      const double* lower = row(l_, i, j);
+      for (std::size_t l = 0; l < lanes_; ++l) sum_[l] -= lower[l] * condition(known + d + j, l);
+    }
+    for (std::size_t l = 0; l < lanes_; ++l) condition(known + d + i, l) = static_cast<float>(sum_[l] / diagonal[l]);
   }
 }
 
-const LocalLevel& LocalLanes::at(std::size_t lane, double m, double sigma, std::span<const double> theta_a) {
-  lanes_[lane].at(m, sigma, level_);
-  level_.local(theta_a, xi_);
-  return level_;
-}
-
-void LocalLanes::write(Block variable, std::size_t lane) const {
-  for (std::size_t f = 0; f < xi_.size(); ++f) variable(f, lane) = static_cast<float>(level_.scale[f] * xi_[f]);
+void LocalLanes::at(std::span<const float> m, std::span<const float> sigma, ConstBlock theta_a, Block variable) {
+  const auto subtract_product = [this](const double* x, const double* y) {
+    for (std::size_t l = 0; l < lanes_; ++l) sum_[l] -= x[l] * y[l];
+  };
+  // V = R Rᵀ, the lower half of R alone.
+  for (std::size_t i = 0; i < d_; ++i) {
+    for (std::size_t l = 0; l < lanes_; ++l) xi_[i * stride_ + l] = -m[l] * b_[i * stride_ + l];
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double* lower = row(l_, i, j);
+      for (std::size_t l = 0; l < lanes_; ++l) xi_[i * stride_ + l] += lower[l] * theta_a(j, l);
+      std::fill_n(sum_.begin(), lanes_, 0.0);
+      for (std::size_t k = 0; k <= j; ++k) subtract_product(row(l_, i, k), row(l_, j, k));
+      for (std::size_t l = 0; l < lanes_; ++l) {
+        sum_[l] *= -static_cast<double>(sigma[l]) * sigma[l];
+        if (i == j) sum_[l] += static_cast<double>(m[l]) * m[l];
+      }
+      if (i == j) {
+        for (std::size_t l = 0; l < lanes_; ++l) {
+          variable(i, l) = static_cast<float>(xi_[i * stride_ + l] / std::sqrt(sum_[l]));
+        }
+      }
+      for (std::size_t k = 0; k < j; ++k) subtract_product(row(r_, i, k), row(r_, j, k));
+      double* entry = row(r_, i, j);
+      const double* diagonal = row(r_, j, j);
+      for (std::size_t l = 0; l < lanes_; ++l) entry[l] = i == j ? std::sqrt(sum_[l]) : sum_[l] / diagonal[l];
+    }
+  }
+  // X = V⁻¹ L; the gain is Xᵀ, a row of which is a column of X.
+  for (std::size_t column = 0; column < d_; ++column) {
+    for (std::size_t i = 0; i < d_; ++i) {
+      if (i < column) {
+        std::fill_n(row(gain_, column, i), lanes_, 0.0);
+        continue;
+      }
+      std::copy_n(row(l_, i, column), lanes_, sum_.begin());
+      for (std::size_t k = column; k < i; ++k) subtract_product(row(r_, i, k), row(gain_, column, k));
+      const double* diagonal = row(r_, i, i);
+      double* entry = row(gain_, column, i);
+      for (std::size_t l = 0; l < lanes_; ++l) entry[l] = sum_[l] / diagonal[l];
+    }
+    for (std::size_t i = d_; i-- > 0;) {
+      double* entry = row(gain_, column, i);
+      std::copy_n(entry, lanes_, sum_.begin());
+      for (std::size_t k = i + 1; k < d_; ++k) subtract_product(row(r_, k, i), row(gain_, column, k));
+      const double* diagonal = row(r_, i, i);
+      for (std::size_t l = 0; l < lanes_; ++l) entry[l] = sum_[l] / diagonal[l];
+    }
+  }
 }
 
 }  // namespace catena::model

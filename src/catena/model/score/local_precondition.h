@@ -49,23 +49,23 @@ class LocalCoordinates {
   std::vector<double> l_, b_;
 };
 
-/// The lanes of a block, in training and where networks run over records.
+/// The same for all lanes of a block at once, each at a level of its own: training.
 class LocalLanes {
  public:
   /// `condition` has c in its first features; what LocalCoordinates adds is written behind them.
   void read(const LocalGaussianNetwork& gaussian, Block condition);
-  /// The lane's level and ξ_a; both stay until the next call.
-  const LocalLevel& at(std::size_t lane, double m, double sigma, std::span<const double> theta_a);
-  std::span<const double> xi() const { return xi_; }
-  /// w of the last at(), into a lane.
-  void write(Block variable, std::size_t lane) const;
+  /// (1) at the lanes' m and σ: w of θ_a into `variable`.
+  void at(std::span<const float> m, std::span<const float> sigma, ConstBlock theta_a, Block variable);
+  double xi(std::size_t i, std::size_t lane) const { return xi_[i * stride_ + lane]; }
+  /// Lᵀ V⁻¹
+  double gain(std::size_t i, std::size_t j, std::size_t lane) const { return gain_[(i * d_ + j) * stride_ + lane]; }
 
  private:
+  double* row(std::vector<double>& values, std::size_t i, std::size_t j) const { return &values[(i * d_ + j) * stride_]; }
+
+  std::size_t d_ = 0, lanes_ = 0, stride_ = 0;
   LaneBlock outputs_;
-  std::vector<double> row_, xi_;
-  std::vector<float> features_;
-  std::vector<LocalCoordinates> lanes_;
-  LocalLevel level_;
+  std::vector<double> l_, b_, r_, gain_, xi_, sum_;  // matrices by rows, a number for each lane
 };
 
 /// How many features LocalCoordinates adds to those of c.

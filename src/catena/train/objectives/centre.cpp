@@ -14,6 +14,16 @@ void copy(ConstBlock from, Block to) {
   for (std::size_t f = 0; f < from.features; ++f) std::copy_n(from.feature(f), from.lanes, to.feature(f));
 }
 
+/// (v s + θ_a)/m, what y would have to be in the preconditioning of model/score/network.h.
+float in_common_scale(const model::LocalLanes& posteriors, const NoiseLevel& now, ConstBlock y, ConstBlock theta_a,
+                      std::size_t f, std::size_t lane) {
+  double s = 0;
+  for (std::size_t j = 0; j < y.features; ++j) {
+    s += posteriors.gain(f, j, lane) * (now.m * y(j, lane) - posteriors.xi(j, lane));
+  }
+  return static_cast<float>((now.v * s + theta_a(f, lane)) / now.m);
+}
+
 }  // namespace
 
 CentreObjective::CentreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule,
@@ -76,40 +86,35 @@ void CentreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stre
     }
   }
   thread_local model::LocalLanes posteriors;
-  thread_local std::vector<double> theta;
-  theta.resize(d);
+  thread_local std::vector<const NoiseLevel*> levels;
+  thread_local std::vector<float> m;
+  thread_local LaneBlock all_theta_a;
+  if (all_theta_a.features() != d) all_theta_a = LaneBlock(d, largest_block);
+  const Block theta_a = all_theta_a;
+  levels.resize(count);
+  m.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    levels[i] = &levels_.at(part, i, place[i]);
+    m[i] = levels[i]->m;
+    for (std::size_t f = 0; f < d; ++f) theta_a(f, i) = variable(f, i) / levels[i]->c_in;
+  }
   for (std::size_t k = 0; k < members_.size(); ++k) {
-    const Block condition = frozen->value(score_.condition, count);
-    gather(condition.slice_features(0, data_.features().size()), count, 1,
+    const Block condition = frozen->value(score_.condition, count), seen = frozen->value(score_.variable, count);
+    gather(condition.slice_features(0, part.examples.features), count, 1,
            [&](std::size_t i) { return part.examples.c_of(rows[i]); });
-    const Block seen = frozen->value(score_.variable, count);
     copy(variable, seen);
     if (local_) {
       posteriors.read(*local_, condition);
-      for (std::size_t i = 0; i < count; ++i) {
-        const NoiseLevel& now = levels_.at(part, i, place[i]);
-        for (std::size_t f = 0; f < d; ++f) theta[f] = variable(f, i) / now.c_in;
-        posteriors.at(i, now.m, now.sigma, theta);
-        posteriors.write(seen, i);
-      }
+      posteriors.at(m, {level.feature(0), count}, theta_a, seen);
     }
     copy(level, frozen->value(score_.level, count));
     frozen->forward(members_[k], count);
     const Block y = frozen->value(score_.y, count);
     for (std::size_t i = 0; i < count; ++i) {
       const float share = share_of(k, rows[i]);
-      if (local_ && share > 0) {
-        const NoiseLevel& now = levels_.at(part, i, place[i]);
-        for (std::size_t f = 0; f < d; ++f) theta[f] = variable(f, i) / now.c_in;
-        const model::LocalLevel& posterior = posteriors.at(i, now.m, now.sigma, theta);
-        for (std::size_t f = 0; f < d; ++f) {
-          double s = 0;
-          for (std::size_t j = 0; j < d; ++j) s += posterior.gain[f * d + j] * (now.m * y(j, i) - posteriors.xi()[j]);
-          target(f, i) += share * static_cast<float>((now.v * s + theta[f]) / now.m);
-        }
-        continue;
+      for (std::size_t f = 0; f < d; ++f) {
+        target(f, i) += share * (local_ ? in_common_scale(posteriors, *levels[i], y, theta_a, f, i) : y(f, i));
       }
-      for (std::size_t f = 0; f < d; ++f) target(f, i) += share * y(f, i);
     }
   }
 }

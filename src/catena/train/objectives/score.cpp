@@ -41,7 +41,8 @@ ScoreObjective::ScoreObjective(model::ScoreGraph score, const std::string& sched
 
 void ScoreObjective::fill_condition(nn::Workspace& workspace, const BatchPart& part) const {
   const std::size_t copies = lanes_per_example(), count = part.count();
-  gather(workspace.value(score_.condition, count * copies), count, copies, [&](std::size_t i) { return part.c(i); });
+  const Block seen = workspace.value(score_.condition, count * copies).slice_features(0, part.examples.features);
+  gather(seen, count, copies, [&](std::size_t i) { return part.c(i); });
 }
 
 void ScoreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stream stream) const {
@@ -53,14 +54,12 @@ void ScoreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Strea
               linear = workspace.value(linear_, lanes);
 
   thread_local std::vector<float> place, epsilon;
-  thread_local std::vector<double> theta;
-  theta.resize(d);
+  thread_local std::vector<const NoiseLevel*> levels;
+  levels.resize(lanes);
   place.resize(count);
   epsilon.resize(count * d);
   stream.fill_uniform(place);
   stream.fill_normal(epsilon);
-  thread_local model::LocalLanes posteriors;
-  if (local_) posteriors.read(*local_, workspace.value(score_.condition, lanes));
   for (std::size_t i = 0; i < count; ++i) {
     const NoiseLevel& now = levels_.at(part, i, place[i]);
     const float* z = part.z(i);
@@ -74,16 +73,31 @@ void ScoreObjective::fill(nn::Workspace& workspace, const BatchPart& part, Strea
         const float noise = sign * epsilon[i * d + f];
         const float theta_a = now.m * z[f] + (at_mean ? 0.0F : now.sigma * noise);
         variable(f, lane) = now.c_in * theta_a;
-        origin(f, lane) = now.over_m * theta_a;
+        origin(f, lane) = local_ ? theta_a : now.over_m * theta_a;
         linear(f, lane) = now.linear * noise;
-        theta[f] = theta_a;
       }
-      if (local_) {
-        const model::LocalLevel& posterior = posteriors.at(lane, now.m, now.sigma, theta);
-        posteriors.write(variable, lane);
-        const Block gain = workspace.value(gain_, lanes);
-        for (std::size_t f = 0; f < d; ++f) origin(f, lane) = now.over_m * static_cast<float>(posteriors.xi()[f]);
-        for (std::size_t f = 0; f < d * d; ++f) gain(f, lane) = now.v * static_cast<float>(posterior.gain[f]);
+      levels[lane] = &now;
+    }
+  }
+  if (local_) fill_local(workspace, lanes, levels);
+}
+
+void ScoreObjective::fill_local(nn::Workspace& workspace, std::size_t lanes,
+                                std::span<const NoiseLevel* const> levels) const {
+  const Block variable = workspace.value(score_.variable, lanes), level = workspace.value(score_.level, lanes),
+              origin = workspace.value(origin_, lanes), gain = workspace.value(gain_, lanes);
+  const std::size_t d = variable.features;
+  thread_local model::LocalLanes posteriors;
+  thread_local std::vector<float> m;
+  m.resize(lanes);
+  for (std::size_t l = 0; l < lanes; ++l) m[l] = levels[l]->m;
+  posteriors.read(*local_, workspace.value(score_.condition, lanes));
+  posteriors.at(m, {level.feature(0), lanes}, origin, variable);
+  for (std::size_t i = 0; i < d; ++i) {
+    for (std::size_t l = 0; l < lanes; ++l) origin(i, l) = levels[l]->over_m * static_cast<float>(posteriors.xi(i, l));
+    for (std::size_t j = 0; j < d; ++j) {
+      for (std::size_t l = 0; l < lanes; ++l) {
+        gain(i * d + j, l) = levels[l]->v * static_cast<float>(posteriors.gain(i, j, l));
       }
     }
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,9 @@ class ScoreObjective : public Objective {
 
  private:
   enum class Pairing { none, antithetic, control_variate };
+  /// θ_a stands in the lanes of `origin`.
+  void fill_local(nn::Workspace& workspace, std::size_t lanes, std::span<const NoiseLevel* const> levels) const;
+
   model::ScoreGraph score_;
   std::shared_ptr<const model::LocalGaussianNetwork> local_;  // none: the paper's preconditioning
   nn::Value origin_, gain_, weight_, linear_, loss_;
