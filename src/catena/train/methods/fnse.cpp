@@ -12,7 +12,7 @@ namespace {
 
 /// One recipe for all tasks, found on observations and seeds that no table uses (docs/fnse.md). Score matching learns
 /// slowly: its target is noise around the score.
-int fnse_steps(std::size_t transitions) { return transitions < 30000 ? 45000 : 90000; }
+int fnse_steps(std::size_t transitions) { return transitions < 30000 ? 20000 : 45000; }
 
 /// The kinds of network that are tried. A separable one, which costs the same for any T, is kept unless another one is
 /// better; a quick search has the last.
