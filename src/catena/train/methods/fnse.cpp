@@ -15,9 +15,10 @@ namespace {
 int fnse_steps(std::size_t transitions) { return transitions < 30000 ? 20000 : 45000; }
 
 /// The kinds of network that are tried. A separable one, which costs the same for any T, is kept unless another one is
-/// better; a quick search has the last.
-std::vector<std::string> kinds_of(const std::string& network) {
-  if (network != "auto") return {network};
+/// better, and is all that a quick search has.
+std::vector<std::string> kinds_of(const FnseSettings& settings) {
+  if (settings.network != "auto") return {settings.network};
+  if (is_quick(settings.effort)) return {"separable"};
   return {"separable", "local", "joint"};
 }
 
@@ -50,7 +51,7 @@ model::TrainedModel train_fnse(const MethodContext& context) {
     return std::make_unique<ScoreObjective>(network_of_kind(settings, kind), settings.schedule, settings.loss, d,
                                             features, kind == "local" ? gaussians : nullptr);
   };
-  const DecaySearch search = with_effort({.kinds = kinds_of(settings.network),
+  const DecaySearch search = with_effort({.kinds = kinds_of(settings),
                                           .others = {},
                                           .decay = settings.decay,
                                           .loop = loop,
