@@ -17,6 +17,7 @@ namespace catena::cli {
 void bench_peak(BenchContext& context);
 void bench_products(BenchContext& context);
 void bench_networks(BenchContext& context);
+void bench_convolutions(BenchContext& context);
 void bench_fnse(BenchContext& context);
 void bench_tasks(BenchContext& context);
 void bench_fnle(BenchContext& context);
@@ -36,6 +37,7 @@ const Registry<Benchmark>& benchmarks() {
         {"peak", "fused multiply-adds on one core", bench_peak},
         {"products", "the matrix products of dense layers", bench_products},
         {"networks", "the score network, forward and in training", bench_networks},
+        {"convolutions", "the embedding of a flow, forward and in training", bench_convolutions},
         {"fnle", "likelihoods of transitions: a training step, a posterior of 100 transitions", bench_fnle},
         {"fnre", "ratios of transitions: a posterior of 100 transitions", bench_fnre},
         {"fnse", "1,000 draws from the posterior of a series by scores", bench_fnse},

@@ -77,6 +77,8 @@ simulate::Model python_model(const std::string& name, const prior::Prior& prior,
                                              declared.at("uses_time").get<bool>());
   model.simulator.uses_step = declared.at("uses_step").get<bool>();
   model.simulator.order = declared.at("order").get<std::size_t>();
+  model.state_shape = declared.value("state_shape", std::string());
+  model.single_precision = !model.state_shape.empty();  // fields on a grid are large, and no finer than a float
   model.simulator.covariate_names = declared.at("covariates").get<std::vector<std::string>>();
   if (initial_state.is_none()) {
     simulate::complete_parameters(model);

@@ -297,6 +297,17 @@ std::vector<OperationCase> operation_cases() {
          for (std::size_t l = 0; l < o.lanes; ++l) y[l % 4][l / 4] = o.inputs[0][0][l];
          return y;
        }},
+      {"next_lane",
+       {{3}},
+       {},
+       {},
+       [](const Operands& o) {
+         ZBlock y = block(3, o.lanes);
+         for (std::size_t f = 0; f < 3; ++f) {
+           for (std::size_t l = 0; l + 1 < o.lanes; ++l) y[f][l] = o.inputs[0][f][l + 1];
+         }
+         return y;
+       }},
       {"logsumexp_lanes",
        {{3}},
        {},

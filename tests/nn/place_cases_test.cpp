@@ -138,6 +138,7 @@ std::vector<OperationCase> place_cases() {
   return {
       conv2d_case({4, 5, 2}, 2, 3, 2, 3, true),   // the stride leaves the last row out
       conv2d_case({3, 4, 1}, 2, 2, 1, 2, false),  // windows overlap
+      conv2d_case({3, 4, 12}, 2, 3, 1, 2, true),  // rows of windows that are long enough for products of their own
       conv2d_case({6, 1, 3}, 3, 1, 2, 18, true),  // a series: rows of the window follow each other
       group_norm_case({2, 3, 4}, 2),
       group_norm_case({3, 1, 2}, 1),

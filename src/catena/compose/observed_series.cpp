@@ -17,12 +17,15 @@ class Records {
   /// The record whose first target is row `first` of the path.
   void add(std::string_view function, const simulate::Path& path, std::size_t first) {
     const std::size_t n = shape().states, at = c_.size();
+    if (model_.embedding && last_path_ != &path) embedded_ = model_.embedding->embed(path.states);
+    const Matrix& states = model_.embedding ? embedded_ : path.states;
     std::vector<double> x, x_next;
     for (std::size_t j = 1; j <= shape().order; ++j) {
-      x.insert(x.end(), path.states.row(first - j).begin(), path.states.row(first - j).end());
+      x.insert(x.end(), states.row(first - j).begin(), states.row(first - j).end());
+      x_.insert(x_.end(), path.states.row(first - j).begin(), path.states.row(first - j).end());
     }
     for (std::size_t j = 0; j < shape().block; ++j) {
-      x_next.insert(x_next.end(), path.states.row(first + j).begin(), path.states.row(first + j).end());
+      x_next.insert(x_next.end(), states.row(first + j).begin(), states.row(first + j).end());
     }
     CATENA_ASSERT(x.size() == shape().order * n && x_next.size() == shape().block * n);
     model_.features.check_positive(function, model_.state_names, x);
@@ -38,7 +41,6 @@ class Records {
       record.time = path.times[first - 1];
       record.step = path.steps[first - 1];
     }
-    x_.insert(x_.end(), x.begin(), x.end());
     u_.insert(u_.end(), u.begin(), u.end());
     observed_.follows.push_back(last_path_ == &path && last_first_ + shape().block == first);
     last_path_ = &path;
@@ -65,7 +67,7 @@ class Records {
       return made;
     };
     observed_.c = matrix(c_, model_.features.size());
-    observed_.x = matrix(x_, shape().condition());
+    observed_.x = matrix(x_, model_.record_shape().condition());
     observed_.time = matrix(time_, shape().time ? 1 : 0);
     observed_.step = matrix(step_, shape().step ? 1 : 0);
     observed_.u = matrix(u_, shape().inputs());
@@ -76,6 +78,7 @@ class Records {
   const model::TrainedModel& model_;
   std::vector<float> c_;
   std::vector<double> x_, time_, step_, u_;
+  Matrix embedded_;  // the states of last_path_
   ObservedSeries observed_;
   const simulate::Path* last_path_ = nullptr;  // of the record before
   std::size_t last_first_ = 0;
@@ -168,7 +171,7 @@ ObservedSeries observed_series(std::string_view function, const model::TrainedMo
   Records* single = find(others, [](const auto& s) { return !s.initial(); });
   const std::size_t fewest = shape.order + (initial != nullptr ? 0 : single != nullptr ? 1 : shape.block);
   for (const simulate::SeriesView& each : series) {
-    check::equal(function, "the number of states of the series", each.states.cols, features.states());
+    check::equal(function, "the number of states of the series", each.states.cols, model.states());
     check::at_least(function, "the number of rows of the series", each.states.rows, fewest);
     if (features.uses_time()) {
       check::equal(function, "the number of times of the series", each.times.size(), each.states.rows);
@@ -181,7 +184,7 @@ ObservedSeries observed_series(std::string_view function, const model::TrainedMo
   std::vector<simulate::SeriesView> named(series.begin(), series.end());  // as sentences call their columns
   for (simulate::SeriesView& each : named) each.covariate_names = model.covariate_names;
   for (const simulate::Path& path :
-       simulate::paths_of(function, named, features.states(), known_steps(model), settings, shape.covariates)) {
+       simulate::paths_of(function, named, model.states(), known_steps(model), settings, shape.covariates)) {
     const std::size_t rows = path.states.rows();
     if (shape.initial()) {
       check::that(path.from_start && rows == shape.block, function, "the number of rows of the series", rows,

@@ -105,7 +105,7 @@ SeriesState read_state(const std::filesystem::path& path, const model::TrainedMo
   } catch (const nlohmann::json::exception&) {
     throw FileError(fmt::format("{}: its metadata are not those of a state", source));
   }
-  if (state.last_state.size() != model.features.states()) {
+  if (state.last_state.size() != model.states()) {
     throw FileError(fmt::format("{}: its last state has {} values", source, state.last_state.size()));
   }
   if (state.last_covariates.size() != model.features.shape().covariates) {

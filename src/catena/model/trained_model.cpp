@@ -6,22 +6,22 @@
 
 #include "catena/core/errors.h"
 #include "catena/core/version.h"
-#include "catena/model/score/network.h"
 #include "catena/files/safetensors.h"
+#include "catena/model/score/network.h"
 #include "catena/model/whitening.h"
 
 namespace catena::model {
 namespace {
 
 /// Files of models that see states by their logarithms are of version 2, those that see covariates of version 3, those
-/// with heavy tails of version 4, scores that say how they are scaled of version 5, so that a program which does not know
-/// of that refuses them. All others stay as they
-/// were.
+/// with heavy tails of version 4, scores that say how they are scaled of version 5, and those that embed states of
+/// version 6, so that a program which does not know of that refuses them. All others stay as they were.
 constexpr int first_version = 1, logarithms_version = 2, covariates_version = 3, tails_version = 4,
-              scaled_scores_version = 5;
+              scaled_scores_version = 5, frames_version = 6, newest_version = frames_version;
 
 int version_of(const TrainedModel& model) {
   const Features& features = model.features;
+  if (model.embedding) return frames_version;
   if (model.settings.is_object() && model.settings.contains("prior_share")) return scaled_scores_version;
   if (features.tails()) return tails_version;
   if (features.shape().covariates > 0) return covariates_version;
@@ -78,6 +78,12 @@ const TrainedModel& TrainedModel::of_method(std::string_view name) const {
   return *this;
 }
 
+simulate::RecordShape TrainedModel::record_shape() const {
+  simulate::RecordShape shape = features.shape();
+  shape.states = states();
+  return shape;
+}
+
 void TrainedModel::whiten(std::span<float> c) const {
   if (!networks.contains("whitening")) return;
   Whitening(network("whitening").weights, source, features).apply(c);
@@ -102,6 +108,7 @@ files::TensorFile file_of(const TrainedModel& model) {
                    {"main_network", model.main_network},
                    {"networks", nlohmann::json::object()}};
   if (!model.preset.empty()) file.metadata["preset"] = model.preset;
+  if (model.embedding) file.metadata["frames"] = model.embedding->scale().to_json();
   if (!model.covariate_names.empty()) file.metadata["covariate_names"] = model.covariate_names;
   for (const auto& [name, network] : model.networks) {
     file.metadata["networks"][name] = {
@@ -149,9 +156,9 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
     throw FileError(fmt::format("{}: is no trained model of catena", source));
   }
   const nlohmann::json number = metadata.value("model_version", nlohmann::json());
-  if (!number.is_number_integer() || number < first_version || number > scaled_scores_version) {
+  if (!number.is_number_integer() || number < first_version || number > newest_version) {
     throw FileError(fmt::format("{}: is of another model version than {} to {}, which this catena reads", source,
-                                first_version, scaled_scores_version));
+                                first_version, newest_version));
   }
   TrainedModel model;
   model.source = source;
@@ -189,10 +196,6 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
   }
   bring_up_to_date(model);
   model.features = Features::from_json(source, metadata.value("features", nlohmann::json()));
-  if (model.features.states() != model.state_names.size()) {
-    throw FileError(
-        fmt::format("{}: has {} names for {} states", source, model.state_names.size(), model.features.states()));
-  }
   if (model.features.shape().covariates != model.covariate_names.size()) {
     throw FileError(fmt::format("{}: has {} names for {} covariates", source, model.covariate_names.size(),
                                 model.features.shape().covariates));
@@ -205,6 +208,16 @@ TrainedModel model_of(files::TensorFile file, const std::string& source) {
     }
     tensor.name = tensor.name.substr(slash + 1);
     network->second.weights.push_back(std::move(tensor));
+  }
+  if (number == frames_version) {
+    model.embedding = std::make_shared<const FrameEmbedding>(
+        from_json_part<FrameNetworkSettings>(source, model.settings),
+        FrameScale::from_json(source, metadata.value("frames", nlohmann::json())),
+        model.network(frames_network).weights, source);
+  }
+  if (model.states() != model.state_names.size() ||
+      (model.embedding && model.features.states() != model.embedding->size())) {
+    throw FileError(fmt::format("{}: has {} names for {} states", source, model.state_names.size(), model.states()));
   }
   return model;
 }

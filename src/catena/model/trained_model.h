@@ -12,6 +12,7 @@
 
 #include "catena/core/outcome.h"
 #include "catena/model/features.h"
+#include "catena/model/frames/frame_embedding.h"
 #include "catena/model/weights.h"
 #include "catena/prior/around.h"
 #include "catena/prior/prior.h"
@@ -49,9 +50,14 @@ struct TrainedModel {
   nlohmann::json provenance;                        // of the transitions
   nlohmann::json notes = nlohmann::json::object();  // what the method found out on the way
   std::map<std::string, TrainedNetwork> networks;   // "score", "gaussian", …
-  std::string main_network;                         // whose learning curve a report shows
-  std::string source = "the model";                 // its file, for sentences
+  /// What stands between states and the features of its networks; none: features are those of states.
+  std::shared_ptr<const FrameEmbedding> embedding = nullptr;
+  std::string main_network;          // whose learning curve a report shows
+  std::string source = "the model";  // its file, for sentences
 
+  /// Numbers of a state, as series have them, and the records of such states.
+  std::size_t states() const { return embedding ? embedding->states() : features.states(); }
+  simulate::RecordShape record_shape() const;
   const TrainedNetwork& network(const std::string& name) const;
   /// The prior that answers are given under: not `prior` if the model was trained around a posterior.
   prior::TruePrior true_prior() const { return prior::TruePrior(prior); }

@@ -29,7 +29,7 @@ PosteriorDraws draw_stream(const PosteriorRequest& request, const PosteriorSampl
   compose::SeriesState state =
       std::filesystem::exists(request.state) ? compose::read_state(request.state, model) : compose::SeriesState(model);
   const simulate::SeriesView& added = request.series.front();  // there is one
-  check::equal("sample", "the number of states of the series", added.states.cols, model.features.states());
+  check::equal("sample", "the number of states of the series", added.states.cols, model.states());
   check::that(model.features.shape().plain(), "sample", "what the model of a state file was trained on",
               "longer records", "single transitions");
   compose::ObservedSeries observed;

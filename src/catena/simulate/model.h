@@ -27,6 +27,9 @@ struct Model {
   Matrix covariates = {};
   bool single_precision = false;  // states have no more digits than a float: files store them so
 
+  /// Channels, rows and columns of a state that is a field on a grid, as "2x64x64"; empty: it is none.
+  std::string state_shape = {};
+
   bool has_initial_state() const { return initial_state || initial_given_theta; }
   /// The first m states of every lane of `window`.
   void draw_initial(ConstStateBlock theta, Stream& stream, StateBlock window) const;

@@ -29,6 +29,8 @@ class Proposal {
   virtual void draw(Stream& stream, StateBlock state, double* time) const = 0;
   /// How many transitions in a row a drawn state is carried on for, each with a fresh θ; 1 = every state is drawn.
   virtual std::size_t rounds() const { return 1; }
+  /// Whether states are drawn in this round of a block of records, or carried on from the round before.
+  virtual bool begins(std::size_t /*block*/, std::size_t round) const { return round == 0; }
   /// Transitions that were simulated to make this proposal: part of the budget.
   virtual std::uint64_t cost() const { return 0; }
   /// What makes the same proposal again, defaults included.
@@ -133,11 +135,15 @@ struct TargetSettings {
 
 struct RolloutSettings {
   int length = 10;
+  int short_length = 0;
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit(c.length, "length", "transitions in a row from one initial state, each with a fresh theta",
           between(1, 100000));
+    visit(c.short_length, "short_length",
+          "half of the transitions begin anew from an initial state after so many of them (0: none)",
+          between(0, 100000));
   }
 };
 

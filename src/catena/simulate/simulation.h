@@ -6,10 +6,12 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "catena/files/netcdf/rows.h"
+#include "catena/simulate/transitions/frames.h"
 #include "catena/simulate/transitions/transitions.h"
 
 namespace catena::simulate {
@@ -41,11 +43,14 @@ struct Simulation {
   Shard shard;
   std::size_t begin = 0, end = 0;  // the rows of the shard
   nlohmann::json provenance;
+  std::optional<FrameLayout> frames = {};  // where files keep every state once
 
   std::size_t part_rows() const { return end - begin; }
   Columns<Matrix> buffer(std::size_t count) const {
     return make_columns(source.shape(), source.model().prior.size(), count);
   }
+  /// The same, as files have them: with places of frames if there are any.
+  Columns<Matrix> stored_buffer(std::size_t count) const;
   /// Throws if `invalid` rows of all are too many.
   void check_invalid(std::uint64_t invalid) const;
   /// Makes block first_block + index into its place in `to`, whose first row is that of first_block. If the simulator
@@ -74,23 +79,28 @@ inline constexpr std::size_t batch_bytes = std::size_t{16}
 
 /// The same rows, as `simulation` lays them out in a file that holds `rows` of them.
 files::RowLayout layout_of(const Simulation& simulation, std::size_t rows);
+/// Columns as they are stored: with `by_frame`, places of frames stand for states.
 template <class Array>
-void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const Columns<Array>& rows) {
+void write_batch(files::NetcdfWriter& writer, std::size_t first_row, const Columns<Array>& rows,
+                 bool by_frame = false) {
   for_columns(
       [&](const Column& column, ConstMatrixView values) {
-        if (values.cols > 0) writer.write_rows(column.name, first_row, values);
+        if (values.cols > 0) writer.write_rows(stored_name(column, by_frame), first_row, values);
       },
       rows);
 }
 /// From a reader, or from the writer of the file itself.
 template <class Source>
-void read_batch(const Source& source, std::size_t first_row, const TransitionRows& rows) {
+void read_batch(const Source& source, std::size_t first_row, const TransitionRows& rows, bool by_frame = false) {
   for_columns(
       [&](const Column& column, const MatrixView& values) {
-        if (values.cols > 0) source.read_rows(column.name, first_row, values);
+        if (values.cols > 0) source.read_rows(stored_name(column, by_frame), first_row, values);
       },
       rows);
 }
+/// Whole blocks of rows as they were simulated, with their frames if the file keeps these.
+void write_simulated(files::NetcdfWriter& writer, const Simulation& simulation, std::size_t first_row,
+                     const TransitionRows& rows);
 
 /// What a file of a shard says beside what its transitions say: enough to put all of them together without the model.
 struct ShardRecord {

@@ -62,6 +62,10 @@ class TransitionSource {
   /// Rows of every block but the last.
   std::size_t block_rows() const { return lanes_ * rounds(); }
   std::size_t lanes() const { return lanes_; }
+  /// Whether states of a round are drawn; else each is the x^(t+1) of the same lane in the round before.
+  bool begins(std::size_t block, std::size_t round) const { return !proposal_ || proposal_->begins(block, round); }
+  /// Whether files keep every state once (transitions/frames.h): states that follow each other, in floats.
+  bool keeps_frames() const { return rounds() > 1 && shape_.plain() && model_.single_precision; }
 
   /// The records of one block, in lanes and round by round: after each round, visit(lanes, count) sees `count` of
   /// them. `rows` is block_rows(), or less in the last block.
@@ -93,15 +97,16 @@ template <class Visit>
 void TransitionSource::make_block(std::size_t block, std::size_t rows, TransitionLanes& lanes, Visit&& visit) const {
   Stream stream = streams_.stream("simulate", block);
   double* time = shape_.time ? lanes.time.data() : nullptr;
-  for (std::size_t done = 0; done < rows;) {
+  for (std::size_t done = 0, round = 0; done < rows; ++round) {
     const std::size_t count = std::min(lanes_, rows - done);
     if (!shape_.initial()) {
-      if (done == 0) {
+      const bool begins = proposal_->begins(block, round);
+      if (begins) {
         proposal_->draw(stream, first_lanes(lanes.x.view(), count), time);
       } else {
         carry_on(stream, lanes);
       }
-      if (!covariates_.empty()) draw_covariates(stream, done == 0, count, lanes);
+      if (!covariates_.empty()) draw_covariates(stream, begins, count, lanes);
     }
     model_.prior.sample(stream, first_lanes(lanes.z.view(), count), first_lanes(lanes.theta.view(), count));
     make_records(stream, block * block_rows() + done, count, lanes);

@@ -7,6 +7,7 @@
 #include "catena/core/check.h"
 #include "catena/model/whitening.h"
 #include "catena/simulate/whole_series/series_simulation.h"
+#include "catena/train/frames/frame_source.h"
 
 namespace catena::train {
 
@@ -35,14 +36,19 @@ void check_set(const simulate::TransitionSet& set) {
 }  // namespace
 
 void TrainingData::set_up(const simulate::TransitionSet& first, std::size_t rows, const Split& split) {
-  check::at_least("train", "the number of transitions", rows, std::size_t{20});
-  check::between("train", "held_out", split.held_out, 0.001, 0.5);
+  set_rows(rows, split);
   check_set(first);
   prior_ = first.prior;
   state_names_ = first.state_names;
   covariate_names_ = first.covariate_names;
   provenance_ = first.provenance;
   features_ = model::Features(first);
+}
+
+void TrainingData::set_rows(std::size_t rows, const Split& split) {
+  check::at_least("train", "the number of transitions", rows, std::size_t{20});
+  check::between("train", "held_out", split.held_out, 0.001, 0.5);
+  split_ = split;
   rows_ = rows;
   held_out_rows_ =
       std::clamp<std::size_t>(static_cast<std::size_t>(split.held_out * static_cast<double>(rows)), 2, split.most);
@@ -50,6 +56,15 @@ void TrainingData::set_up(const simulate::TransitionSet& first, std::size_t rows
 }
 
 TrainingData::TrainingData(simulate::TransitionSet set, const Split& split) {
+  if (split.frames) {
+    set_rows(set.size(), split);
+    prior_ = set.prior;
+    state_names_ = set.state_names;
+    covariate_names_ = set.covariate_names;
+    provenance_ = set.provenance;
+    set_ = std::make_shared<const simulate::TransitionSet>(std::move(set));
+    return;
+  }
   set_up(set, set.size(), split);
   window_rows_ = training_size();
   read_first_window(set);
@@ -59,10 +74,43 @@ TrainingData::TrainingData(simulate::TransitionSet set, const Split& split) {
 TrainingData::TrainingData(const std::filesystem::path& path, const Split& split)
     : file_(std::make_unique<simulate::TransitionFile>(path)) {
   const std::size_t rows = file_->size();
+  if (split.frames) {
+    set_rows(rows, split);
+    prior_ = file_->prior();
+    state_names_ = file_->state_names();
+    covariate_names_ = file_->covariate_names();
+    provenance_ = file_->provenance();
+    return;
+  }
   simulate::TransitionSet first = file_->read(0, std::min(rows, split.window_rows));
   set_up(first, rows, split);
   if (windows() == 1 && first.size() < rows) first = file_->read(0, rows);  // a window, and what is held out beside it
   read_first_window(first);
+}
+
+TrainingData::TrainingData(std::size_t count, std::size_t at_once,
+                           std::function<Examples(std::size_t, std::size_t)> make, const Split& split)
+    : make_(std::move(make)) {
+  Split of_examples = split;
+  of_examples.window_rows = at_once;
+  set_rows(count, of_examples);
+  current_ = make_(0, windows() == 1 ? rows_ : window_rows_);
+  if (windows() > 1) held_out_ = make_(training_size(), rows_);
+}
+
+FrameSource TrainingData::frames() const {
+  CATENA_ASSERT(!whole_series() && !embedded_ && !whitening_);
+  return file_ ? FrameSource(*file_) : FrameSource(*set_);
+}
+
+void TrainingData::embed(simulate::TransitionSet embedded) {
+  CATENA_ASSERT(!embedded_ && embedded.size() == rows_);
+  embedded_ = true;
+  file_.reset();
+  set_up(embedded, embedded.size(), split_);
+  window_rows_ = training_size();
+  read_first_window(embedded);
+  set_ = std::make_shared<const simulate::TransitionSet>(std::move(embedded));
 }
 
 TrainingData::TrainingData(const simulate::SeriesSet& set, const Split& split) {
@@ -154,6 +202,11 @@ std::size_t TrainingData::first_held_out(std::size_t fold) const {
 const Examples& TrainingData::window(std::size_t window) const {
   if (window != current_window_) {
     const std::size_t begin = window * window_rows_;
+    if (make_) {
+      current_ = make_(begin, begin + training_rows(window, 0).count);
+      current_window_ = window;
+      return current_;
+    }
     const simulate::TransitionSet rows = file_->read(begin, begin + training_rows(window, 0).count);
     check_set(rows);
     current_ = Examples(rows, features_, 0, rows.size());

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -21,6 +22,8 @@ class Whitening;
 }
 
 namespace catena::train {
+
+class FrameSource;  // frames/frame_source.h
 
 struct Examples {
   Examples() = default;
@@ -47,6 +50,7 @@ struct Split {
   double held_out = 0.1;              // share of all transitions …
   std::size_t most = 10000;           // … but no more than this
   std::size_t window_rows = 4 << 20;  // rows in memory at a time, of a file
+  bool frames = false;                // nothing is looked at before states are embedded (train/frames/embed.h)
 };
 
 /// Rows of examples: all of [0, count) but for `skipped` rows from `skip` on.
@@ -61,6 +65,9 @@ class TrainingData {
  public:
   TrainingData(simulate::TransitionSet set, const Split& split);
   TrainingData(const std::filesystem::path& path, const Split& split);
+  /// So many examples that are made when their turn comes, `at_once` of them in memory: make(begin, end).
+  TrainingData(std::size_t count, std::size_t at_once, std::function<Examples(std::size_t, std::size_t)> make,
+               const Split& split);
   /// Whole series, of which a share is held out.
   TrainingData(const simulate::SeriesSet& set, const Split& split);
 
@@ -69,6 +76,13 @@ class TrainingData {
   const std::vector<std::string>& covariate_names() const { return covariate_names_; }
   const nlohmann::json& provenance() const { return provenance_; }
   const model::Features& features() const { return features_; }
+
+  /// Of a split for embeddings: the states of the set as frames, and, later, embedded states in their place: the data
+  /// are then those of a simulator of `names`.
+  FrameSource frames() const;
+  void embed(simulate::TransitionSet embedded);
+  bool embedded() const { return embedded_; }
+  const Split& split() const { return split_; }
 
   /// Whether examples are whole series, how many there are and how many transitions the longest has.
   bool whole_series() const { return longest_ > 0; }
@@ -108,6 +122,7 @@ class TrainingData {
 
  private:
   void set_up(const simulate::TransitionSet& first, std::size_t rows, const Split& split);
+  void set_rows(std::size_t rows, const Split& split);
   /// One example for each of these, the last `held_out` of which are held out.
   void set_series(const std::vector<Examples::Rows>& examples, const std::vector<std::size_t>& series_of,
                   std::size_t held_out);
@@ -118,6 +133,9 @@ class TrainingData {
   template <class Visit>
   void for_all_rows(const Visit& visit) const;
 
+  Split split_;
+  bool embedded_ = false;
+  std::function<Examples(std::size_t, std::size_t)> make_;  // none: examples are rows of the set
   prior::Prior prior_;
   std::vector<std::string> state_names_, covariate_names_;
   nlohmann::json provenance_;

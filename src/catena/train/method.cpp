@@ -1,10 +1,15 @@
 #include "catena/train/method.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
 #include "catena/core/check.h"
 #include "catena/core/ranks/bytes.h"
 #include "catena/core/ranks/ranks.h"
 #include "catena/model/preset.h"
 #include "catena/train/choose/season.h"
+#include "catena/train/frames/embed.h"
 #include "catena/train/methods/fnbe.h"
 #include "catena/train/methods/fnle.h"
 #include "catena/train/methods/fnre.h"
@@ -23,6 +28,7 @@ const Registry<Method>& methods() {
                              fnbe_method(),        npe_method(),         npe_windows_method(),
                              npe_summary_method(), nle_summary_method(), nse_method()};
     for (Method& method : list) {
+      if (method.sees_frames) std::ranges::copy(frame_fields(), std::back_inserter(method.settings));
       if (!method.whole_series) method.settings.push_back(period_field());
       method.settings.push_back(model::preset_field());
     }
@@ -57,10 +63,22 @@ model::TrainedModel train(std::string_view name, const MethodContext& context) {
     period = *named;
     own.settings.erase(named);
   }
+  std::optional<TrainedFrames> frames;
+  if (method.sees_frames) {
+    if (const model::FrameNetworkSettings settings = take_frame_settings(own.settings); settings.used()) {
+      frames = embed_frames(name, settings, own);
+    }
+  }
   const Season season = method.whole_series ? Season{} : choose_season(period, own, name);
   model::TrainedModel model = method.train(own);
   bar.expect(0);
   context.progress.finish();
+  if (frames) {
+    model.settings.update(to_json(frames->settings));
+    model.networks[model::frames_network] = std::move(frames->network);
+    model.embedding = frames->embedding;
+    model.state_names = frames->state_names;
+  }
   if (!season.setting.is_null()) model.settings["period"] = season.setting;
   if (!season.notes.is_null()) model.notes["period"] = season.notes;
   return model;

@@ -49,6 +49,8 @@ struct Method {
   bool own_decay = false;
   /// It learns from whole series (simulate/whole_series/series_set.h) and not from single transitions.
   bool whole_series = false;
+  /// It may see states through an embedding (frames/embed.h).
+  bool sees_frames = false;
 };
 
 const Registry<Method>& methods();

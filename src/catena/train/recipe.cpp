@@ -4,6 +4,7 @@
 
 #include "catena/core/check.h"
 #include "catena/model/preset.h"
+#include "catena/train/frames/embed.h"
 
 namespace catena::train {
 
@@ -15,6 +16,7 @@ Split split_of(std::string_view function, const Method& method, const nlohmann::
   } else if (const std::size_t most = model::with_preset(function, method.name, "train", named).held_out; most > 0) {
     split.most = most;
   }
+  split.frames = method.sees_frames && asks_for_frames(named);
   return split;
 }
 

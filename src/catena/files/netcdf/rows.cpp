@@ -85,7 +85,7 @@ struct NetcdfWriter::State {
     check::that(found != layout.variables.end(), function, "variable", detail::in_quotes(variable),
                 "one of the layout");
     check::equal(function, "the number of columns", cols, found->columns.size);
-    const std::size_t total = layout.rows.size;
+    const std::size_t total = found->rows.name.empty() ? layout.rows.size : found->rows.size;
     check::that(begin <= total && rows <= total - begin, function, "the last row", begin + rows,
                 fmt::format("at most {}", total));
     return *found;
@@ -105,12 +105,17 @@ struct NetcdfWriter::State {
       detail::check_written(nc_inq_dimlen(id, columns, &size), partial);
       check::equal("NetcdfWriter", fmt::format("the number of columns of {}", variable.name), variable.columns.size,
                    size);
-      const int dimensions[] = {rows, columns};
+      const Dimension& own = variable.rows.name.empty() ? layout.rows : variable.rows;
+      int own_rows = rows;
+      if (own != layout.rows && nc_inq_dimid(id, own.name.c_str(), &own_rows) != NC_NOERR) {
+        detail::check_written(nc_def_dim(id, own.name.c_str(), own.size, &own_rows), partial);
+      }
+      const int dimensions[] = {own_rows, columns};
       int number = -1;
       detail::check_written(nc_def_var(id, variable.name.c_str(), variable.single_precision ? NC_FLOAT : NC_DOUBLE, 2,
                                        dimensions, &number),
                             partial);
-      const std::size_t chunk[] = {std::min(layout.chunk_rows, layout.rows.size), size};
+      const std::size_t chunk[] = {std::min(layout.chunk_rows, own.size), size};
       detail::check_written(nc_def_var_chunking(id, number, NC_CHUNKED, chunk), partial);
       if (layout.compression > 0) {
         detail::check_written(nc_def_var_deflate(id, number, 1, 1, layout.compression), partial);
@@ -180,10 +185,11 @@ NetcdfWriter NetcdfWriter::resume(const fs::path& path) {
     }
     state->layout.rows.name = progress[rows_name].get<std::string>();
     for (const VariableInfo& variable : reader.variables()) {
-      if (variable.dimensions.size() != 2 || variable.dimensions[0].name != state->layout.rows.name) continue;
-      state->layout.rows.size = variable.dimensions[0].size;
-      state->layout.variables.push_back(
-          {variable.name, variable.dimensions[1], variable.single_precision, variable.attributes});
+      if (variable.dimensions.size() != 2 || !variable.numeric) continue;
+      const bool own = variable.dimensions[0].name != state->layout.rows.name;
+      if (!own) state->layout.rows.size = variable.dimensions[0].size;
+      state->layout.variables.push_back({variable.name, variable.dimensions[1], variable.single_precision,
+                                         variable.attributes, own ? variable.dimensions[0] : Dimension{}});
     }
     if (state->layout.chunk_rows == 0 || state->complete > state->chunks()) {
       throw FileError(fmt::format("{}: cannot be resumed: its count of chunks does not fit its rows", source));

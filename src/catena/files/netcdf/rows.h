@@ -22,6 +22,7 @@ struct RowVariable {
   Dimension columns;  // its name may be shared with variables of the header
   bool single_precision = false;
   Attributes attributes = {};
+  Dimension rows = {};  // its own; none: those of the layout
 };
 
 struct RowLayout {
@@ -56,7 +57,8 @@ class NetcdfWriter {
   /// Rows [begin, begin + out.rows) of what was written; `out` is contiguous.
   void read_rows(std::string_view variable, std::size_t begin, MatrixView out) const;
   void set_attribute(const std::string& name, const nlohmann::json& value);
-  /// All variables have their rows of the first `count` chunks: syncs the data to disk, then the count.
+  /// All variables have their rows of the first `count` chunks: syncs the data to disk, then the count. What a variable
+  /// with rows of its own must have by then is for the caller to know.
   void complete(std::size_t count);
   /// All chunks must be complete. Syncs and renames.
   void finish();

@@ -4,7 +4,11 @@
 //
 // A row of the window, K_x places of all channels, is one piece of memory. So the sum over i and c is a dense layer's
 // product, and only the sum over j is a sum of products; nothing is copied to make a larger one (no im2col). Where the
-// window is as wide as the input, as for a series, its rows follow each other and are one product.
+// window is as wide as the input, as for a series, its rows follow each other and are one product. Where rows are
+// short, as those of the few channels of a picture, products of them spend their time on sums that they load and store:
+// the rows of one window are then put one after the other, into memory that stays in the first cache.
+
+#include <algorithm>
 
 #include "catena/nn/ops/ops.h"
 
@@ -18,7 +22,10 @@ struct Convolution {
   Shape in, out;
   std::size_t stride;
   std::size_t pieces, piece;  // of a window: how many, and the features of each
+  bool gathered;              // rows are put one after the other first: one piece
 };
+
+constexpr std::size_t short_row = 32;  // features: with more, a product spends little on its sums
 
 std::size_t positive_size(std::string_view operation, const ShapeCall& call, std::string_view attribute) {
   check::at_least(operation, attribute, call.attributes.at(attribute), 1.0);
@@ -38,7 +45,10 @@ void conv2d_shape(ShapeCall& call) {
   if (call.parameters.size() == 2) expect_parameter("conv2d", call.parameters[1], weights->rows, 1);
   call.shape = {(in.y - kernel_y) / stride + 1, (in.x - kernel_x) / stride + 1, weights->rows};
   const std::size_t pieces = kernel_x == in.x ? 1 : kernel_y;
-  call.resolved.set(Convolution{in, call.shape, stride, pieces, weights->cols / pieces});
+  const std::size_t piece = weights->cols / pieces;
+  const bool gathered = pieces > 1 && piece <= short_row;
+  call.resolved.set(Convolution{in, call.shape, stride, pieces, piece, gathered});
+  if (gathered) call.scratch_features = weights->cols;
   call.flops = product_flops(*weights) * static_cast<double>(call.shape.places());
 }
 
@@ -61,7 +71,31 @@ kernels::Coefficients piece_transposed(const Convolution& c, const float* weight
   return {weights + j * c.piece, c.piece, c.out.channels, 1, c.pieces * c.piece};
 }
 
-void convolve(const Convolution& c, const float* weights, const float* bias, ConstBlock in, Block out) {
+/// Calls body(first feature of a place of the output, its window) with the rows of the window in `to`.
+template <class Body>
+void for_gathered_windows(const Convolution& c, ConstBlock in, Block to, const Body& body) {
+  for (std::size_t y = 0; y < c.out.y; ++y) {
+    for (std::size_t x = 0; x < c.out.x; ++x) {
+      for (std::size_t j = 0; j < c.pieces; ++j) {
+        const std::size_t from = ((y * c.stride + j) * c.in.x + x * c.stride) * c.in.channels;
+        for (std::size_t f = 0; f < c.piece; ++f) {
+          std::copy_n(in.feature(from + f), padded_lanes(in.lanes), to.feature(j * c.piece + f));
+        }
+      }
+      body((y * c.out.x + x) * c.out.channels, ConstBlock(to.data, to.features, in.lanes, to.stride));
+    }
+  }
+}
+
+void convolve(const Convolution& c, const float* weights, const float* bias, ConstBlock in, Block scratch, Block out) {
+  if (c.gathered) {
+    const std::size_t features = c.pieces * c.piece;
+    for_gathered_windows(c, in, scratch, [&](std::size_t to, const ConstBlock& window) {
+      kernels::product({weights, c.out.channels, features, features, 1}, window, bias, {},
+                       rows(out, to, c.out.channels));
+    });
+    return;
+  }
   for_pieces_of_windows(c, [&](std::size_t to, std::size_t j, std::size_t from) {
     const Block y = rows(out, to, c.out.channels);
     kernels::product(piece_of(c, weights, j), rows(in, from, c.piece), j == 0 ? bias : nullptr, present(y, j > 0), y);
@@ -70,7 +104,7 @@ void convolve(const Convolution& c, const float* weights, const float* bias, Con
 
 void conv2d_forward(const ForwardCall& call) {
   const float* bias = call.parameters.size() == 2 ? call.parameters[1] : nullptr;
-  convolve(call.resolved.as<Convolution>(), call.parameters[0], bias, call.inputs[0], call.output);
+  convolve(call.resolved.as<Convolution>(), call.parameters[0], bias, call.inputs[0], call.scratch_rows, call.output);
 }
 
 void conv2d_reverse(const ReverseCall& call) {
@@ -79,13 +113,19 @@ void conv2d_reverse(const ReverseCall& call) {
   float* gw = call.parameter_gradients[0];
   float* gb = call.parameters.size() == 2 ? cleared_gradient(call, 1) : nullptr;
   if (gx.data != nullptr && !call.accumulate[0]) zero(gx);  // windows overlap, and a stride may leave places out
+  if (gw != nullptr && c.gathered) {
+    for_gathered_windows(c, call.inputs[0], call.scratch_rows, [&](std::size_t to, const ConstBlock& window) {
+      kernels::outer_product(rows(call.output_gradient, to, c.out.channels), window, gw, c.pieces * c.piece,
+                             call.accumulate_parameters[0] || to > 0);
+    });
+  }
   for_pieces_of_windows(c, [&](std::size_t to, std::size_t j, std::size_t from) {
     const ConstBlock gy = rows(call.output_gradient, to, c.out.channels);
     if (gx.data != nullptr) {
       const Block part = rows(gx, from, c.piece);
       kernels::product(piece_transposed(c, call.parameters[0], j), gy, nullptr, part, part);
     }
-    if (gw != nullptr) {
+    if (gw != nullptr && !c.gathered) {
       kernels::outer_product(gy, rows(call.inputs[0], from, c.piece), gw + j * c.piece, c.pieces * c.piece,
                              call.accumulate_parameters[0] || to > 0);
     }
@@ -94,7 +134,8 @@ void conv2d_reverse(const ReverseCall& call) {
 }
 
 void conv2d_tangent(const TangentCall& call) {
-  convolve(call.resolved.as<Convolution>(), call.parameters[0], nullptr, call.input_tangents[0], call.output_tangent);
+  convolve(call.resolved.as<Convolution>(), call.parameters[0], nullptr, call.input_tangents[0], call.scratch_rows,
+           call.output_tangent);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ Operation lane_matvec();
 Operation scale_lanes();
 Operation lane_pairs();
 Operation unfold_lanes();
+Operation next_lane();
 Operation logsumexp_lanes();
 Operation logsumexp_features();
 Operation rational_quadratic();

@@ -27,6 +27,7 @@ const Registry<Operation>& operations() {
                                                              ops::lane_matvec(),
                                                              ops::lane_pairs(),
                                                              ops::unfold_lanes(),
+                                                             ops::next_lane(),
                                                              ops::logsumexp_lanes(),
                                                              ops::sum_groups(),
                                                              ops::repeat(),

@@ -50,7 +50,7 @@ void check_simulator(std::string_view function, const simulate::Model& checked, 
   check::that(simulator.parameter_names == names, function, "the parameters of the simulator",
               fmt::format("{}", fmt::join(simulator.parameter_names, ", ")),
               fmt::format("those of the model, {}", fmt::join(names, ", ")));
-  check::equal(function, "the number of states of the simulator", simulator.states(), model.features.states());
+  check::equal(function, "the number of states of the simulator", simulator.states(), model.states());
   const auto listed = [](const std::vector<std::string>& all) {
     return all.empty() ? std::string("none") : fmt::format("{}", fmt::join(all, ", "));
   };
@@ -77,7 +77,7 @@ RecordSource::RecordSource(const simulate::Model& simulator, std::vector<RecordP
   parallel_.ranks().barrier();  // the first rank writes answers, but not before all have read those that there are
   double steps = 0;
   for (const RecordPart& part : parts_) {
-    const simulate::RecordShape& shape = part.model->features.shape();
+    const simulate::RecordShape shape = part.model->record_shape();
     const std::size_t rows = part.observed->transitions();
     records_ += rows;
     for (std::size_t r = 0; r < rows; ++r) {
@@ -188,7 +188,7 @@ std::vector<PairRecords> RecordSource::simulate(ConstMatrixView z, std::size_t p
   progress.start("simulating", "pairs", pairs);
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const RecordPart& part = parts_[k];
-    const simulate::RecordShape& shape = part.model->features.shape();
+    const simulate::RecordShape shape = part.model->record_shape();
     const std::size_t all = records_of[k].size(), features = part.model->features.size();
     PairRecords made{k, Matrix(all, d), Matrix(all, features), Matrix(all, features), {}};
     // Some chunks at a time, so that every rank has blocks to make.

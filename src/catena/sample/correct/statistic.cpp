@@ -26,8 +26,17 @@ Matrix features_of(const model::TrainedModel& model, const simulate::TransitionR
   Matrix c(rows.x_next.rows, features.size());
   parallel.for_blocks(c.rows(), rows_at_once, [&](std::size_t begin, std::size_t end, std::size_t) {
     std::vector<float> part((end - begin) * features.size());
+    ConstMatrixView x = rows.x.slice_rows(begin, end), x_next = rows.x_next.slice_rows(begin, end);
+    Matrix embedded[2];
+    if (model.embedding) {
+      embedded[0] = model.embedding->embed(x);
+      embedded[1] = model.embedding->embed(x_next);
+      x = embedded[0];
+      x_next = embedded[1];
+    }
     for (std::size_t r = begin; r < end; ++r) {
-      const simulate::RecordView record{rows.x.row(r), rows.x_next.row(r), rows.time.cols > 0 ? rows.time(r, 0) : 0,
+      const simulate::RecordView record{x.row(r - begin), x_next.row(r - begin),
+                                        rows.time.cols > 0 ? rows.time(r, 0) : 0,
                                         rows.step.cols > 0 ? rows.step(r, 0) : 1, rows.u.row(r)};
       features.apply(record, std::span(part).subspan((r - begin) * features.size(), features.size()));
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "catena/core/check.h"
@@ -21,9 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kind = "transitions";
-// 1: plain transitions; 2: records of other shapes; 3: with covariates. What could be written as an earlier one still
-// is.
-constexpr int newest_version = 3;
+// 1: plain transitions; 2: records of other shapes; 3: with covariates; 4: states once, as frames. What could be
+// written as an earlier one still is.
+constexpr int frames_version = 4, newest_version = frames_version;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;  // of one chunk of the file, over all variables
 
 int format_version(const RecordShape& shape) { return shape.covariates > 0 ? 3 : shape.plain() ? 1 : 2; }
@@ -42,9 +43,9 @@ std::size_t blocks_in(std::size_t bytes, const Simulation& simulation) {
   return blocks_in(bytes, source.model().prior.size(), source.shape(), source.block_rows());
 }
 
-/// single_states: those of x and x_next as floats.
+/// single_states: those of x and x_next as floats; they stand among `frames`, if there are any.
 files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std::size_t rows, std::size_t chunk_rows,
-                           bool single_states) {
+                           bool single_states, const std::optional<FrameLayout>& frames = {}) {
   files::RowLayout layout;
   layout.rows = {"transition", rows};
   layout.chunk_rows = chunk_rows;
@@ -56,8 +57,10 @@ files::RowLayout layout_of(std::size_t parameters, const RecordShape& shape, std
     const std::string_view name = column.name;
     variable.single_precision = single_states && (name == "x" || name == "x_next");
     variable.attributes["long_name"] = shape.plain() ? column.plain_meaning : column.meaning;
+    if (frames && is_state(column)) describe_places(column, variable);
     layout.variables.push_back(std::move(variable));
   }
+  if (frames) layout.variables.push_back(frames->variable(shape.states));
   return layout;
 }
 
@@ -70,7 +73,8 @@ files::RowLayout layout_of(const Simulation& simulation, std::size_t rows) {
     blocks = std::clamp<std::size_t>(simulation.chunk_rows / simulation.source.block_rows(), 1, blocks);
   }
   return layout_of(simulation.source.model().prior.size(), simulation.source.shape(), rows,
-                   simulation.source.block_rows() * blocks, simulation.source.model().single_precision);
+                   simulation.source.block_rows() * blocks, simulation.source.model().single_precision,
+                   simulation.frames);
 }
 
 namespace {
@@ -88,15 +92,15 @@ std::size_t chunks_at_a_time(const Simulation& simulation, std::size_t chunk_row
 
 files::Group header_of(const prior::Prior& prior, const std::vector<std::string>& state_names,
                        const std::vector<std::string>& covariate_names, const RecordShape& shape,
-                       const nlohmann::json& provenance) {
+                       const nlohmann::json& provenance, bool by_frame = false) {
   files::Group header;
   header.dimensions = {{"parameter", prior.size()}, {"state", state_names.size()}};
   header.variables = {{"parameter", {"parameter"}, prior.names()}, {"state", {"state"}, state_names}};
   header.attributes = {{"catena_kind", kind},
-                       {"catena_format_version", format_version(shape)},
+                       {"catena_format_version", by_frame ? frames_version : format_version(shape)},
                        {"prior", prior.to_json().dump()},
                        {"provenance", provenance.dump()}};
-  if (!shape.first_format()) header.attributes["records"] = shape.to_json().dump();
+  if (by_frame || !shape.first_format()) header.attributes["records"] = shape.to_json().dump();
   if (shape.covariates > 0) {
     header.dimensions.push_back({"covariate", shape.covariates});
     header.variables.push_back({"covariate", {"covariate"}, covariate_names});
@@ -107,7 +111,7 @@ files::Group header_of(const prior::Prior& prior, const std::vector<std::string>
 files::Group header_of(const Simulation& simulation) {
   const Model& model = simulation.source.model();
   files::Group header = header_of(model.prior, model.simulator.state_names, model.simulator.covariate_names,
-                                  simulation.source.shape(), simulation.provenance);
+                                  simulation.source.shape(), simulation.provenance, simulation.frames.has_value());
   if (simulation.shard.whole()) return header;
   const ShardRecord record{.shard = simulation.shard,
                            .begin = simulation.begin,
@@ -148,8 +152,8 @@ template <class Source, class Visit>
 void for_batches(const Source& file, const Simulation& simulation, std::size_t end, Visit visit) {
   const std::size_t batch = simulation.source.block_rows() * blocks_in(batch_bytes, simulation);
   for (std::size_t first = 0; first < end; first += batch) {
-    Columns<Matrix> buffer = simulation.buffer(std::min(batch, end - first));
-    read_batch(file, first, view(buffer));
+    Columns<Matrix> buffer = simulation.stored_buffer(std::min(batch, end - first));
+    read_batch(file, first, view(buffer), simulation.frames.has_value());
     visit(view(buffer));
   }
 }
@@ -164,9 +168,10 @@ void copy_valid(const fs::path& path, const Simulation& simulation, std::optiona
     std::size_t written = 0;
     for_batches(*complete, simulation, simulation.rows, [&](const TransitionRows& rows) {
       const std::size_t kept = drop_invalid_rows(rows);
-      write_batch(writer, written, slice(rows, 0, kept));
+      write_batch(writer, written, slice(rows, 0, kept), simulation.frames.has_value());
       written += kept;
     });
+    if (simulation.frames) simulation.frames->copy(*complete, writer, simulation.source.shape().states);
     writer.set_attribute("invalid", invalid);
     writer.complete(writer.chunks());
     writer.finish();
@@ -208,7 +213,8 @@ std::uint64_t simulate_alone(const Simulation& simulation, files::NetcdfWriter& 
     parallel.for_each(invalid_rows.size() + 1, [&](std::size_t index) {
       if (index == 0) {
         if (waiting_begin == waiting_end) return;
-        write_batch(writer, waiting_begin, slice(view(buffers[1 - now]), 0, waiting_end - waiting_begin));
+        write_simulated(writer, simulation, waiting_begin,
+                        slice(view(buffers[1 - now]), 0, waiting_end - waiting_begin));
         writer.complete((waiting_end + chunk_rows - 1) / chunk_rows);
       } else {
         simulation.make_blocks((simulation.begin + begin) / block_rows, rows, invalid_rows, index - 1, lanes);
@@ -243,6 +249,9 @@ SimulationInfo info_of(const Simulation& simulation, std::uint64_t invalid, std:
 SimulationInfo simulate_to_file(const fs::path& path, const Model& model, const SimulationPlan& plan,
                                 const Parallel& parallel, Progress& progress, bool resume) {
   const Simulation simulation(model, plan);
+  check::that(simulation.shard.whole() || !simulation.frames, "simulate", "the shard", simulation.shard.text(),
+              "1/1: rollouts of large states keep each state once, and such files are not merged (several ranks, as "
+              "mpirun gives them, can share the work)");
   if (simulation.part_rows() == 0) {  // more shards than blocks: this one is a file without rows
     if (parallel.ranks().first()) files::write_netcdf(path, header_of(simulation));
     return info_of(simulation, 0, 0);
@@ -285,6 +294,15 @@ bool has_variable(const files::NetcdfReader& reader, std::string_view name) {
 /// In files made elsewhere z may not be there: θ and the prior say what it is.
 bool is_left_out(const files::NetcdfReader& reader, std::string_view name) {
   return name == "z" && !has_variable(reader, name);
+}
+
+/// How many frames a file of them has.
+std::size_t check_frames(const fs::path& path, const files::NetcdfReader& reader, const RecordShape& shape) {
+  const files::VariableInfo& info = reader.info(frames_name);
+  if (!shape.plain() || !info.numeric || info.dimensions.size() != 2 || info.dimensions[1].size != shape.states) {
+    throw FileError(fmt::format("{}: {} is no matrix of {} columns", path.string(), frames_name, shape.states));
+  }
+  return info.dimensions[0].size;
 }
 
 }  // namespace
@@ -341,7 +359,10 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
           fmt::format("{}: has {} names for {} covariates", path.string(), covariate_names_.size(), shape_.covariates));
     }
   }
-  rows_ = reader_.info("x_next").dimensions.empty() ? 0 : reader_.info("x_next").dimensions[0].size;
+  by_frame_ = found_version->second == frames_version;
+  const files::VariableInfo& last = reader_.info(by_frame_ ? next_frame_name : "x_next");
+  rows_ = last.dimensions.empty() ? 0 : last.dimensions[0].size;
+  if (by_frame_) frames_ = check_frames(path, reader_, shape_);
   const auto check_matrix = [&](const char* name, std::size_t columns) {
     const files::VariableInfo& info = reader_.info(name);
     if (info.dimensions.size() != 2 || info.dimensions[1].size != columns) {
@@ -352,9 +373,24 @@ TransitionFile::TransitionFile(const fs::path& path) : reader_(path) {
     }
   };
   for (const Column& column : record_columns) {
-    const std::size_t width = column.width(shape_, prior_.size());
-    if (width > 0 && !is_left_out(reader_, column.name)) check_matrix(column.name, width);
+    const std::size_t width = stored_width(column, shape_, prior_.size(), by_frame_);
+    if (width > 0 && !is_left_out(reader_, column.name)) check_matrix(stored_name(column, by_frame_), width);
   }
+}
+
+Columns<Matrix> TransitionFile::read_columns(std::size_t begin, std::size_t end) const {
+  Columns<Matrix> columns;
+  for_columns(
+      [&](const Column& column, Matrix& values) {
+        const std::size_t width = stored_width(column, shape_, prior_.size(), by_frame_);
+        const bool there = width > 0 && !is_left_out(reader_, column.name);
+        values = there ? reader_.read_rows(stored_name(column, by_frame_), begin, end) : Matrix(end - begin, width);
+      },
+      columns);
+  if (is_left_out(reader_, "z")) {
+    for (std::size_t r = 0; r < columns.z.rows(); ++r) prior_.to_z(columns.theta.row(r), columns.z.row(r));
+  }
+  return columns;
 }
 
 TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
@@ -364,17 +400,59 @@ TransitionSet TransitionFile::read(std::size_t begin, std::size_t end) const {
   set.provenance = provenance_;
   set.state_names = state_names_;
   set.covariate_names = covariate_names_;
-  for_columns(
-      [&](const Column& column, Matrix& values) {
-        const std::size_t width = column.width(shape_, prior_.size());
-        const bool there = width > 0 && !is_left_out(reader_, column.name);
-        values = there ? reader_.read_rows(column.name, begin, end) : Matrix(end - begin, width);
-      },
-      set);
-  if (is_left_out(reader_, "z")) {
-    for (std::size_t r = 0; r < set.z.rows(); ++r) prior_.to_z(set.theta.row(r), set.z.row(r));
-  }
+  static_cast<Columns<Matrix>&>(set) = read_columns(begin, end);
+  if (by_frame_) expand_frames(set);
   return set;
+}
+
+std::vector<std::size_t> TransitionFile::checked_places(const Matrix& column) const {
+  std::vector<std::size_t> places;
+  for (const double place : column.values()) {
+    if (!(place >= 0 && place < static_cast<double>(frames_) && place == std::floor(place))) {
+      throw FileError(fmt::format("a file of transitions: a record is at frame {} of {}", place, frames_));
+    }
+    places.push_back(static_cast<std::size_t>(place));
+  }
+  return places;
+}
+
+Matrix TransitionFile::read_frames(std::size_t begin, std::size_t end) const {
+  return reader_.read_rows(frames_name, begin, end);
+}
+
+TransitionFile::Places TransitionFile::read_places(std::size_t begin, std::size_t end) const {
+  CATENA_ASSERT(by_frame_);
+  Places places{read_columns(begin, end), {}, {}};
+  places.x = checked_places(places.columns.x);
+  places.x_next = checked_places(places.columns.x_next);
+  places.columns.x = places.columns.x_next = Matrix(end - begin, 0);
+  return places;
+}
+
+/// Records of a range of rows have theirs close to each other, but need not.
+void TransitionFile::expand_frames(TransitionSet& set) const {
+  for (Matrix* column : {&set.x, &set.x_next}) {
+    const std::vector<std::size_t> places = checked_places(*column);
+    *column = Matrix(places.size(), shape_.states);
+    constexpr std::size_t at_a_time = 1024;
+    for (std::size_t begin = 0; begin < places.size(); begin += at_a_time) {
+      const std::size_t end = std::min(places.size(), begin + at_a_time);
+      std::size_t first = frames_, last = 0;
+      for (std::size_t r = begin; r < end; ++r) {
+        first = std::min(first, places[r]);
+        last = std::max(last, places[r] + 1);
+      }
+      const bool close = last - first <= 4 * at_a_time;
+      const Matrix frames = close ? read_frames(first, last) : Matrix();
+      for (std::size_t r = begin; r < end; ++r) {
+        if (close) {
+          std::ranges::copy(frames.row(places[r] - first), column->row(r).begin());
+        } else {
+          reader_.read_rows(frames_name, places[r], column->view().slice_rows(r, r + 1));
+        }
+      }
+    }
+  }
 }
 
 void write_transitions(const fs::path& path, const TransitionSet& set) {

@@ -107,7 +107,7 @@ std::uint64_t simulate_on_ranks(const Simulation& simulation, files::NetcdfWrite
     progress.advance(piece.end - piece.begin);
     for (auto ready = batches.find(next); ready != batches.end() && ready->second.missing == 0;
          ready = batches.find(next)) {
-      write_batch(*writer, ready->second.begin, view(ready->second.rows));
+      write_simulated(*writer, simulation, ready->second.begin, view(ready->second.rows));
       const std::size_t chunk_rows = writer->layout().chunk_rows;
       writer->complete((ready->second.end + chunk_rows - 1) / chunk_rows);
       batches.erase(ready);

@@ -51,7 +51,9 @@ Simulation::Simulation(const Model& model, const SimulationPlan& plan, const std
                 {"options", plan.options},     {"proposal", source.proposal_json()},
                 {"proposal_cost", cost},       {"seed", plan.seed},
                 {"budget", plan.budget}};
+  if (!model.state_shape.empty()) provenance["state_shape"] = model.state_shape;
   if (plan.lanes != usual_lanes) provenance["lanes"] = plan.lanes;
+  if (source.keeps_frames()) frames.emplace(source, rows);
   if (!source.covariates().empty()) provenance["covariates"] = source.covariates().to_json();
   if (source.shape().plain()) return;
   provenance["records"] = source.shape().to_json();

@@ -91,12 +91,29 @@ class TransitionFile {
 
   TransitionSet read(std::size_t begin, std::size_t end) const;
 
+  /// How many states it has, each once (frames.h); 0: records have their own. In the order of the series they belong
+  /// to, rows [begin, end) of them; and records [begin, end) with the places of x^t and x^(t+1) apart.
+  std::size_t frames() const { return frames_; }
+  Matrix read_frames(std::size_t begin, std::size_t end) const;
+  struct Places {
+    Columns<Matrix> columns;  // without x and x_next
+    std::vector<std::size_t> x, x_next;
+  };
+  Places read_places(std::size_t begin, std::size_t end) const;
+
  private:
+  /// The columns as they are stored, z made where it was left out.
+  Columns<Matrix> read_columns(std::size_t begin, std::size_t end) const;
+  /// States in place of the places of their frames.
+  void expand_frames(TransitionSet& set) const;
+  std::vector<std::size_t> checked_places(const Matrix& column) const;
+
   files::NetcdfReader reader_;
   prior::Prior prior_;
   std::vector<std::string> state_names_, covariate_names_;
   nlohmann::json provenance_;
-  std::size_t rows_ = 0;
+  std::size_t rows_ = 0, frames_ = 0;
+  bool by_frame_ = false;
   RecordShape shape_;
 };
 

@@ -35,9 +35,11 @@ Task make(const Options& options) {
   task.initial_state = [solver, options](Stream& stream, std::span<double> state) {
     initial_state(*solver, options, stream, state);
   };
+  task.state_shape = fmt::format("2x{0}x{0}", options.side());
   task.single_precision = true;  // as the solver, and the noise is a hundred thousand times as large
-  // Independent coordinates are no velocity of a fluid, so there is no fixed proposal; series are up to 100 long.
-  task.proposal = {{"proposal", "rollout"}, {"length", 100}};
+  // Independent coordinates are no velocity of a fluid, so there is no fixed proposal. The paper's mix, for any budget:
+  // half of the transitions in rollouts of 100, half in rollouts of 10.
+  task.proposal = {{"proposal", "rollout"}, {"length", 100}, {"short_length", 10}};
   return task;
 }
 

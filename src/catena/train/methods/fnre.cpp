@@ -55,6 +55,7 @@ model::TrainedModel train_fnre(const MethodContext& context) {
   choose_atoms(settings);
   const std::size_t states = context.data.features().target();
   const std::vector<std::string> kinds = kinds_of(settings, states);
+  if (context.data.embedded() && settings.logarithms == "auto") settings.logarithms = "none";  // of what has no names
   settings.logarithms = choose_inputs({.logarithms = settings.logarithms}, context.data).logarithms;
   model::TrainedModel model = empty_model("fnre", context, to_json(settings));
   LoopSettings loop = context.loop;
@@ -91,7 +92,14 @@ model::TrainedModel train_fnre(const MethodContext& context) {
 }  // namespace
 
 Method fnre_method() {
-  return {"fnre", "ratios of single transitions by classification", describe_fields<FnreSettings>(), train_fnre};
+  return {"fnre",
+          "ratios of single transitions by classification",
+          describe_fields<FnreSettings>(),
+          train_fnre,
+          /*any_prior=*/false,
+          /*own_decay=*/false,
+          /*whole_series=*/false,
+          /*sees_frames=*/true};
 }
 
 }  // namespace catena::train

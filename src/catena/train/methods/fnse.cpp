@@ -51,12 +51,9 @@ model::TrainedModel train_fnse(const MethodContext& context) {
     return std::make_unique<ScoreObjective>(network_of_kind(settings, kind), settings.schedule, settings.loss, d,
                                             features, kind == "local" ? gaussians : nullptr);
   };
-  const DecaySearch search = with_effort({.kinds = kinds_of(settings),
-                                          .others = {},
-                                          .decay = settings.decay,
-                                          .loop = loop,
-                                          .objective = objective},
-                                         settings.effort);
+  const DecaySearch search = with_effort(
+      {.kinds = kinds_of(settings), .others = {}, .decay = settings.decay, .loop = loop, .objective = objective},
+      settings.effort);
   const auto members = static_cast<std::uint64_t>(members_of(settings));
   context.progress.expect(most_steps(search) + (members - 1) * static_cast<std::uint64_t>(loop.steps) +
                           static_cast<std::uint64_t>(small.steps) *
@@ -92,8 +89,14 @@ model::TrainedModel train_fnse(const MethodContext& context) {
 }  // namespace
 
 Method fnse_method() {
-  return {"fnse", "scores of single transitions by denoising score matching", describe_fields<FnseSettings>(),
-          train_fnse, /*any_prior=*/false, /*own_decay=*/true};
+  return {"fnse",
+          "scores of single transitions by denoising score matching",
+          describe_fields<FnseSettings>(),
+          train_fnse,
+          /*any_prior=*/false,
+          /*own_decay=*/true,
+          /*whole_series=*/false,
+          /*sees_frames=*/true};
 }
 
 }  // namespace catena::train

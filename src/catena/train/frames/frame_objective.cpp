@@ -1,0 +1,40 @@
+#include "catena/train/frames/frame_objective.h"
+
+#include "catena/core/check.h"
+#include "catena/nn/gaussian.h"
+#include "catena/nn/layers.h"
+
+namespace catena::train {
+
+FrameObjective::FrameObjective(const model::FrameNetworkSettings& settings, const model::FrameShape& shape,
+                               std::size_t parameters, double joined_share)
+    : parameters_(parameters), weight_(1 / joined_share) {
+  frames_ = graph_.input("frames", model::places_of(shape));
+  z_ = graph_.input("z", parameters);
+  counts_ = graph_.input("counts", 1);
+  const nn::Value e = model::record_frame_embedding(graph_, settings, shape, frames_);
+  const nn::Value next = graph_.apply("next_lane", {e});
+  const nn::Value gaussian = model::record_frame_head(graph_, settings, parameters, e, next);
+  loss_ = nn::multiply(graph_, counts_, nn::record_gaussian(graph_, gaussian, z_).loss);
+}
+
+void FrameObjective::fill(nn::Workspace& workspace, const BatchPart& part, Stream) const {
+  const std::size_t lanes = part.count() * frames_of_example;
+  const Block frames = workspace.value(frames_, lanes), z = workspace.value(z_, lanes),
+              counts = workspace.value(counts_, lanes);
+  const std::size_t n = frames.features, d = parameters_;
+  for (std::size_t i = 0; i < part.count(); ++i) {
+    const float *from = part.c(i), *of_pairs = part.z(i);
+    const std::size_t lane = i * frames_of_example;
+    for (std::size_t f = 0; f < n; ++f) {
+      for (std::size_t k = 0; k < frames_of_example; ++k) frames(f, lane + k) = from[k * n + f];
+    }
+    for (std::size_t k = 0; k < frames_of_example; ++k) {
+      const bool pair = k < pairs_of_example;
+      for (std::size_t j = 0; j < d; ++j) z(j, lane + k) = pair ? of_pairs[k * (d + 1) + j] : 0.0F;
+      counts(0, lane + k) = pair ? static_cast<float>(weight_) * of_pairs[k * (d + 1) + d] : 0.0F;
+    }
+  }
+}
+
+}  // namespace catena::train
