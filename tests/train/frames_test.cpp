@@ -192,6 +192,43 @@ TEST_F(EmbeddedStates, TellWhatAStepSaysOfTheParameters) {
   }
 }
 
+TEST_F(EmbeddedStates, AreLookedAtInOtherShiftsEveryTime) {
+  model::FrameNetworkSettings settings;
+  settings.convolutions = "4x4/2";
+  settings.embedding_width = 4;
+  const model::FrameShape shape{2, 8, 12};
+  const FrameObjective objective(settings, shape, 1, 1, model::FrameShifts::parse("test", "2x4", shape));
+  nn::Workspace workspace(objective.graph(), objective.block_lanes(), nn::Purpose::training());
+  Examples examples;
+  examples.parameters = 2 * pairs_of_example;
+  examples.features = shape.size();
+  examples.z.resize(examples.parameters);
+  for (std::size_t i = 0; i < frames_of_example * shape.size(); ++i) examples.c.push_back(static_cast<float>(i));
+  examples.series = {{0, frames_of_example}};
+  const std::vector<std::size_t> order{0};
+  const nn::Value frames{objective.graph().inputs()[0]};
+  std::set<std::pair<std::size_t, std::size_t>> seen;
+  for (int look = 0; look < 150; ++look) {
+    objective.fill(workspace, {examples, order, 0, 1}, Streams(1).stream("look", look));
+    const Block block = workspace.value(frames, frames_of_example);
+    const auto first = static_cast<std::size_t>(block(0, 0)) / 2;  // the place that stands first: channels are two
+    const std::size_t up = first / 12, left = first % 12;
+    ASSERT_TRUE(up % 2 == 0 && left % 4 == 0);
+    seen.insert({up, left});
+    for (std::size_t k = 0; k < frames_of_example; ++k) {
+      for (std::size_t y = 0; y < 8; ++y) {
+        for (std::size_t x = 0; x < 12; ++x) {
+          for (std::size_t c = 0; c < 2; ++c) {
+            const std::size_t from = (((y + up) % 8) * 12 + (x + left) % 12) * 2 + c;
+            ASSERT_EQ(block((y * 12 + x) * 2 + c, k), examples.c[k * shape.size() + from]);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(seen.size(), 12U);  // one of 12 is missing with probability 12 (11/12)^150 = 3e-5
+}
+
 TEST_F(EmbeddedStates, AreWhatAModelSeesAfterItWasWrittenToo) {
   const simulate::Model model = lifted_field();
   simulate::simulate_to_file(path_, model, rollouts(1500), Parallel(2), silent_progress());
