@@ -192,6 +192,36 @@ TEST_F(EmbeddedStates, TellWhatAStepSaysOfTheParameters) {
   }
 }
 
+TEST(Runs, OfMoreThanMemoryHoldsAreMadeWindowByWindow) {
+  std::size_t most = 0;
+  const auto make = [&](std::size_t begin, std::size_t end) {
+    Examples examples;
+    examples.parameters = examples.features = 1;
+    for (std::size_t i = begin; i < end; ++i) {
+      examples.z.push_back(static_cast<float>(i));
+      examples.c.push_back(static_cast<float>(i));
+    }
+    most = std::max(most, end - begin);
+    return examples;
+  };
+  const TrainingData data(100, 30, make, {.held_out = 0.1});
+  EXPECT_EQ(data.windows(), 3U);
+  EXPECT_EQ(data.folds(), 1U);
+  std::multiset<float> seen;
+  for (const std::size_t w : {2, 0, 1, 0}) {
+    const Examples& window = data.window(w);
+    ASSERT_EQ(window.size(), data.training_rows(w, 0).count);
+    EXPECT_EQ(*window.z_of(0), static_cast<float>(30 * w));
+    for (std::size_t i = 0; w != 0 && i < window.size(); ++i) seen.insert(*window.z_of(i));
+  }
+  EXPECT_EQ(seen.size(), 60U);
+  EXPECT_EQ(*seen.rbegin(), 89);
+  EXPECT_EQ(*data.held_out().z_of(0), 90);
+  EXPECT_EQ(data.held_out().size(), 10U);
+  EXPECT_EQ(most, 30U);
+  EXPECT_EQ(TrainingData(20, 30, make, {.held_out = 0.1}).window(0).size(), 20U);
+}
+
 TEST_F(EmbeddedStates, AreLookedAtInOtherShiftsEveryTime) {
   model::FrameNetworkSettings settings;
   settings.convolutions = "4x4/2";
@@ -242,6 +272,7 @@ TEST_F(EmbeddedStates, AreWhatAModelSeesAfterItWasWrittenToo) {
     const model::TrainedModel read = model::parse_model(model::model_bytes(made), "test");
     ASSERT_TRUE(read.embedding != nullptr);
     EXPECT_EQ(read.states(), cells);
+    EXPECT_EQ(read.seen_names(), model::embedding_names(8));
     Stream stream = Streams(8).stream("series");
     Matrix theta(1, 1);
     const Matrix series = simulate::simulate_series(model, theta, 6, stream)[0];
