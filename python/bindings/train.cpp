@@ -95,7 +95,7 @@ void bind_train(nb::module_& m) {
       .def_ro("prior", &TrainedModel::prior)
       .def("record_shape",
            [](const TrainedModel& model) {
-             const simulate::RecordShape& shape = model.features.shape();
+             const simulate::RecordShape shape = model.record_shape();
              return text({{"states", shape.states},
                           {"order", shape.order},
                           {"block", shape.block},

@@ -59,6 +59,8 @@ class Settings:
         for name, value in given.items():
             if isinstance(value, float) and value.is_integer() and isinstance(self.default(name), int):
                 value = int(value)
+            if name == "state_shape" and not isinstance(value, str):
+                value = "x".join(str(int(size)) for size in value)  # (2, 64, 64): 2x64x64
             if isinstance(value, (float, np.floating)) and not np.isfinite(value):
                 raise ValueError(f"{self.function}: {name} is {value!r}, but must be {self.fields[name]['must_be']}")
             values[name] = value

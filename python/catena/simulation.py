@@ -14,6 +14,7 @@ from __future__ import annotations
 import concurrent.futures
 import inspect
 import json
+import math
 import os
 import warnings
 from collections.abc import Callable, Sequence
@@ -336,6 +337,14 @@ def _in_order(proposal: Proposal, names: list[str]) -> list[np.ndarray]:
     return [np.ascontiguousarray(table[:, [given.index(name) for name in names]]) for table in proposal.covariates]
 
 
+def _shape_text(shape: Sequence[int]) -> str:
+    """As the command line has it: (2, 64, 64) → "2x64x64"."""
+    sizes = [int(size) for size in shape]
+    if len(sizes) != 3 or min(sizes) < 1 or sizes != list(shape):
+        raise ValueError(f"simulate: state_shape is {tuple(shape)!r}, but must be channels, rows and columns, as (2, 64, 64)")
+    return "x".join(str(size) for size in sizes)
+
+
 def _state_names(given: Sequence[str] | None, proposal: Proposal, states: int | None) -> list[str]:
     names = list(given or proposal.names or [])
     if not names and states is None:
@@ -356,6 +365,7 @@ def simulate(
     seed: int | None = 0,
     initial_state: Any = None,
     state_names: Sequence[str] | None = None,
+    state_shape: Sequence[int] | None = None,
     order: int = 1,
     gaps: float | tuple[float, float] | None = None,
     block: int = 1,
@@ -400,6 +410,10 @@ def simulate(
     array, the path of a CSV file, or a list of them); the proposal's, if it is a Target with covariates. Training draws
     from its rows, with a tenth of their spread as noise; series that proposals simulate walk through it.
 
+    state_shape=(2, 64, 64): states are fields on a grid, 2 channels of 64 × 64, which stand in x one after the other,
+    row by row. They are kept in single precision, each once where transitions follow each other (a Rollout proposal),
+    and FNSE(embedding="conv") learns from them.
+
     workers=8 runs batches in eight processes, executor= on anything with `submit` (concurrent.futures, Dask, Ray, MPI)
     or on joblib.Parallel; the data do not depend on it. With path= they go to a netCDF file as they are made, and
     resume=True goes on with a run that died. A built-in task uses `threads` instead.
@@ -438,8 +452,8 @@ def simulate(
     if resume and path is None:
         raise ValueError("simulate: resume is given without path, but must come with the file to go on with")
     if isinstance(simulator, Task):
-        if prior is not None or order != 1 or initial_state is not None:
-            raise TypeError("simulate: prior, order or initial_state is given, but a task has its own")
+        if prior is not None or order != 1 or initial_state is not None or state_shape is not None:
+            raise TypeError("simulate: prior, order, initial_state or state_shape is given, but a task has its own")
         second = None if around is None else simulator.prior.around(around, widen)._core
         if proposal is None and preset is not None and not (initial or from_initial):
             proposal = "fixed"  # the paper's
@@ -458,6 +472,12 @@ def simulate(
 
     step = Step(simulator)
     step.check_order(order)
+    shape = "" if state_shape is None else _shape_text(state_shape)
+    if state_shape is not None:
+        values = math.prod(state_shape)
+        state_names = state_names or [f"x_{i + 1}" for i in range(values)]
+        if len(state_names) != values:
+            raise ValueError(f"simulate: state_shape has {values} values, but state_names has {len(state_names)} names")
     prior = as_prior(prior, "simulate")
     if around is not None:
         prior = prior.around(around, widen)
@@ -491,6 +511,7 @@ def simulate(
         "order": order,
         "initial_depends_on_theta": initial_depends_on_theta(initial_state),
         "covariates": covariate_names,
+        "state_shape": shape,
     }
     pool, batches, own = _executor_of(executor, workers)
     try:

@@ -171,3 +171,31 @@ def test_initial_states_may_be_a_function_or_a_prior(prior):
     start = catena.priors.Independent({"position": catena.priors.Uniform(5, 6)})
     by_prior = catena.simulate(drift_step, prior, initial_state=start, **walk)
     assert abs(by_function.x.mean() - by_prior.x.mean()) < 2
+
+
+def test_states_on_a_grid_are_kept_once_and_embedded(prior, tmp_path):
+    def lift(theta, x, rng):
+        return 0.9 * x + 0.3 * theta[:, :1] + 0.1 * rng.standard_normal(x.shape)
+
+    def start(rng):
+        return rng.standard_normal(144)
+
+    path = tmp_path / "fields.nc"
+    data = catena.simulate(
+        lift, prior, initial_state=start, state_shape=(1, 12, 12), budget=600, path=path,
+        proposal=catena.proposals.Rollout(length=20), **QUIET
+    )  # fmt: skip
+    assert data.provenance["state_shape"] == "1x12x12"
+    assert path.stat().st_size < 600 * 144 * 4 * 1.3  # each state once, in floats
+    assert len(data.state_names) == 144
+    estimator = catena.FNSE(
+        embedding="conv", convolutions="8x4/2,8x3", embedding_width=8, embedding_steps=100, effort="quick"
+    )  # fmt: skip
+    estimator.append_simulations(data).train(steps=30, seed=1, **QUIET)
+    draws = estimator.build_posterior().sample((50,), x=data.x[:6], seed=2, **QUIET)
+    assert draws.shape == (50, 1)
+    with pytest.raises(ValueError, match="state_shape is \\(2, 64\\), but must be channels, rows and columns"):
+        catena.simulate(lift, prior, initial_state=start, state_shape=(2, 64), **QUIET)
+    with pytest.raises(ValueError, match="state_shape has 100 values, but state_names has 144 names"):
+        names = [f"x{i}" for i in range(144)]
+        catena.simulate(lift, prior, initial_state=start, state_shape=(1, 10, 10), state_names=names, **QUIET)

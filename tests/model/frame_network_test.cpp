@@ -129,6 +129,13 @@ TEST(FrameNetwork, RefusesOtherTexts) {
     EXPECT_NE(message_of([&] { FrameShape::parse("test", text); }).find("test: state_shape is"), std::string::npos)
         << text;
   }
+  const FrameShape shape{2, 64, 32};
+  for (const char* text : {"", "1", "3x8", "1x64", "0x1", "1x8x8"}) {
+    EXPECT_NE(message_of([&] { FrameShifts::parse("test", text, shape); }).find("test: shifts is"), std::string::npos)
+        << text;
+  }
+  EXPECT_FALSE(FrameShifts::parse("test", "none", shape).any());
+  EXPECT_EQ(FrameShifts::parse("test", "2x8", shape).x, 8U);
   EXPECT_EQ(FrameShape::parse("test", "2x64x32"), (FrameShape{2, 64, 32}));
 }
 

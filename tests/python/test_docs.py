@@ -23,11 +23,13 @@ def quick_bash(text):
     text = cut(r"(simulate [^\n]*--budget )", 2000, cut(r"(-n )", 200, cut(r"(--series )", 10, cut(r"(--draws )", 20, text))))
     # Series of a test may be short, but what a proposal simulates may not.
     text = re.sub(r"^catena observe .*$", lambda m: cut(r"(--transitions )", 8, m.group()), text, flags=re.M)
+    text = cut(r"(--embedding-steps )", 40, text)
     return re.sub(r"^(catena train .*)$", r"\1 --steps 200", text, flags=re.M)
 
 
 def quick_python(text):
     text = cut(r"(?<!series, )(budget=)", 2000, cut(r"(\.sample\(\()", 200, text))
+    text = cut(r"(embedding_steps=)", 40, text)
     return re.sub(r"\.train\((?!steps)(\)?)", lambda m: ".train(steps=200" + (")" if m.group(1) else ", "), text)
 
 

@@ -72,6 +72,18 @@ def test_a_killed_search_of_decays_goes_on_to_the_same_bits(run, program, transi
     assert sorted(os.listdir(tmp_path)) == ["model.safetensors", "whole.safetensors"]
 
 
+def test_a_killed_embedding_goes_on_to_the_same_bits(run, program, tmp_path):
+    flow = tmp_path / "flow.nc"
+    run("simulate", "kolmogorov_flow", "--grid", 32, "--inner-steps", 2, "--budget", 600, "-o", flow)
+    flags = ["--method", "fnse", "--embedding", "conv", "--convolutions", "8x6/2,8x6/2,4x3", "--embedding-width", "8"]
+    flags += ["--embedding-steps", "150", "--steps", "50", "--effort", "quick"]
+    path, whole = tmp_path / "model.safetensors", tmp_path / "whole.safetensors"
+    run("train", flow, "-o", whole, "--seed", 4, *flags)
+    kill_at_the_first_checkpoint(program, flow, path, tmp_path / "model.safetensors.embedding.checkpoint", flags)
+    run("train", flow, "-o", path, "--seed", 4, *flags, "--resume")
+    assert tensors(path) == tensors(whole)
+
+
 def test_a_checkpoint_of_other_settings_is_refused(run, program, transitions, tmp_path):
     path = tmp_path / "model.safetensors"
     command = [program, "train", transitions, "-o", path, *TRAIN, "--checkpoint-seconds", "0.05", "--quiet"]

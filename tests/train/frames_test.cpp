@@ -192,6 +192,73 @@ TEST_F(EmbeddedStates, TellWhatAStepSaysOfTheParameters) {
   }
 }
 
+TEST(Runs, OfMoreThanMemoryHoldsAreMadeWindowByWindow) {
+  std::size_t most = 0;
+  const auto make = [&](std::size_t begin, std::size_t end) {
+    Examples examples;
+    examples.parameters = examples.features = 1;
+    for (std::size_t i = begin; i < end; ++i) {
+      examples.z.push_back(static_cast<float>(i));
+      examples.c.push_back(static_cast<float>(i));
+    }
+    most = std::max(most, end - begin);
+    return examples;
+  };
+  const TrainingData data(100, 30, make, {.held_out = 0.1});
+  EXPECT_EQ(data.windows(), 3U);
+  EXPECT_EQ(data.folds(), 1U);
+  std::multiset<float> seen;
+  for (const std::size_t w : {2, 0, 1, 0}) {
+    const Examples& window = data.window(w);
+    ASSERT_EQ(window.size(), data.training_rows(w, 0).count);
+    EXPECT_EQ(*window.z_of(0), static_cast<float>(30 * w));
+    for (std::size_t i = 0; w != 0 && i < window.size(); ++i) seen.insert(*window.z_of(i));
+  }
+  EXPECT_EQ(seen.size(), 60U);
+  EXPECT_EQ(*seen.rbegin(), 89);
+  EXPECT_EQ(*data.held_out().z_of(0), 90);
+  EXPECT_EQ(data.held_out().size(), 10U);
+  EXPECT_EQ(most, 30U);
+  EXPECT_EQ(TrainingData(20, 30, make, {.held_out = 0.1}).window(0).size(), 20U);
+}
+
+TEST_F(EmbeddedStates, AreLookedAtInOtherShiftsEveryTime) {
+  model::FrameNetworkSettings settings;
+  settings.convolutions = "4x4/2";
+  settings.embedding_width = 4;
+  const model::FrameShape shape{2, 8, 12};
+  const FrameObjective objective(settings, shape, 1, 1, model::FrameShifts::parse("test", "2x4", shape));
+  nn::Workspace workspace(objective.graph(), objective.block_lanes(), nn::Purpose::training());
+  Examples examples;
+  examples.parameters = 2 * pairs_of_example;
+  examples.features = shape.size();
+  examples.z.resize(examples.parameters);
+  for (std::size_t i = 0; i < frames_of_example * shape.size(); ++i) examples.c.push_back(static_cast<float>(i));
+  examples.series = {{0, frames_of_example}};
+  const std::vector<std::size_t> order{0};
+  const nn::Value frames{objective.graph().inputs()[0]};
+  std::set<std::pair<std::size_t, std::size_t>> seen;
+  for (int look = 0; look < 150; ++look) {
+    objective.fill(workspace, {examples, order, 0, 1}, Streams(1).stream("look", look));
+    const Block block = workspace.value(frames, frames_of_example);
+    const auto first = static_cast<std::size_t>(block(0, 0)) / 2;  // the place that stands first: channels are two
+    const std::size_t up = first / 12, left = first % 12;
+    ASSERT_TRUE(up % 2 == 0 && left % 4 == 0);
+    seen.insert({up, left});
+    for (std::size_t k = 0; k < frames_of_example; ++k) {
+      for (std::size_t y = 0; y < 8; ++y) {
+        for (std::size_t x = 0; x < 12; ++x) {
+          for (std::size_t c = 0; c < 2; ++c) {
+            const std::size_t from = (((y + up) % 8) * 12 + (x + left) % 12) * 2 + c;
+            ASSERT_EQ(block((y * 12 + x) * 2 + c, k), examples.c[k * shape.size() + from]);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(seen.size(), 12U);  // one of 12 is missing with probability 12 (11/12)^150 = 3e-5
+}
+
 TEST_F(EmbeddedStates, AreWhatAModelSeesAfterItWasWrittenToo) {
   const simulate::Model model = lifted_field();
   simulate::simulate_to_file(path_, model, rollouts(1500), Parallel(2), silent_progress());
@@ -205,6 +272,7 @@ TEST_F(EmbeddedStates, AreWhatAModelSeesAfterItWasWrittenToo) {
     const model::TrainedModel read = model::parse_model(model::model_bytes(made), "test");
     ASSERT_TRUE(read.embedding != nullptr);
     EXPECT_EQ(read.states(), cells);
+    EXPECT_EQ(read.seen_names(), model::embedding_names(8));
     Stream stream = Streams(8).stream("series");
     Matrix theta(1, 1);
     const Matrix series = simulate::simulate_series(model, theta, 6, stream)[0];

@@ -58,6 +58,8 @@ struct TrainedModel {
   /// Numbers of a state, as series have them, and the records of such states.
   std::size_t states() const { return embedding ? embedding->states() : features.states(); }
   simulate::RecordShape record_shape() const;
+  /// The names of what its networks see of a state.
+  std::vector<std::string> seen_names() const { return embedding ? embedding_names(embedding->size()) : state_names; }
   const TrainedNetwork& network(const std::string& name) const;
   /// The prior that answers are given under: not `prior` if the model was trained around a posterior.
   prior::TruePrior true_prior() const { return prior::TruePrior(prior); }

@@ -104,7 +104,7 @@ FrameSource TrainingData::frames() const {
 }
 
 void TrainingData::embed(simulate::TransitionSet embedded) {
-  CATENA_ASSERT(!embedded_ && embedded.size() == rows_);
+  CATENA_ASSERT(!embedded_ && embedded.size() <= rows_);
   embedded_ = true;
   file_.reset();
   set_up(embedded, embedded.size(), split_);

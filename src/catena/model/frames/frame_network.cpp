@@ -48,6 +48,15 @@ FrameShape FrameShape::parse(std::string_view function, const std::string& text)
   return {sizes[0], sizes[1], sizes[2]};
 }
 
+FrameShifts FrameShifts::parse(std::string_view function, const std::string& text, const FrameShape& shape) {
+  if (text == "none") return {};
+  const std::vector<std::string> pieces = pieces_of(text, 'x');
+  const FrameShifts shifts{number_in(pieces.front()), number_in(pieces.back())};
+  check::that(pieces.size() == 2 && shifts.y > 0 && shifts.x > 0 && shape.y % shifts.y == 0 && shape.x % shifts.x == 0,
+              function, "shifts", text, fmt::format("none or divisors of {} and {}, as 1x8", shape.y, shape.x));
+  return shifts;
+}
+
 std::vector<ConvolutionLayer> convolutions_for(std::string_view function, const FrameNetworkSettings& settings,
                                                const FrameShape& shape) {
   std::vector<ConvolutionLayer> layers;

@@ -40,6 +40,8 @@ struct FrameNetworkSettings {
   int groups = 4;
   int embedding_width = 100;
   int embedding_steps = 0;
+  double embedding_share = 0.6;
+  std::string shifts = "none";
 
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
@@ -59,8 +61,26 @@ struct FrameNetworkSettings {
           when("embedding", {"conv"}, at_least(2)));
     visit(c.embedding_steps, "embedding_steps", "gradient steps of the embedding (0: 40 passes over the transitions)",
           when("embedding", {"conv"}, at_least(0)));
+    visit(
+        c.embedding_share, "embedding_share",
+        "share of the transitions that the embedding learns from; the networks learn from the others, of which it has "
+        "seen as little as of what is observed (1: all from all)",
+        when("embedding", {"conv"}, between(0.1, 1.0)));
+    visit(c.shifts, "shifts",
+          "rows and columns by multiples of which states may be shifted, round the border, and say the same of the "
+          "parameters, as 1x8 (none: not at all)",
+          when("embedding", {"conv"}, anything()));
   }
   bool used() const { return embedding != "none"; }
+};
+
+/// By what multiples frames are shifted in training; 0: not at all.
+struct FrameShifts {
+  std::size_t y = 0, x = 0;
+
+  bool any() const { return y > 0; }
+  /// Throws "FUNCTION: shifts is TEXT, but must be …" unless they divide the shape's rows and columns.
+  static FrameShifts parse(std::string_view function, const std::string& text, const FrameShape& shape);
 };
 
 struct ConvolutionLayer {

@@ -23,7 +23,7 @@ std::string ratio_name(int member) { return fmt::format("ratio.{}", member); }
 RatioModel::RatioModel(const TrainedModel& trained)
     : model(&trained.of_method("fnre")),
       settings(ratio_settings(trained)),
-      map(trained.features, trained.state_names, settings.logarithms),
+      map(trained.features, trained.seen_names(), settings.logarithms),
       shape(map.shape(trained.prior.size())) {}
 
 }  // namespace catena::model

@@ -146,7 +146,7 @@ std::vector<std::size_t> rank_coordinates(std::size_t all) {
 }
 
 std::vector<std::string> rank_names(const model::TrainedModel& model) {
-  const std::vector<std::string> all = model::target_names(model.features, model.state_names);
+  const std::vector<std::string> all = model::target_names(model.features, model.seen_names());
   std::vector<std::string> names;
   for (const std::size_t i : rank_coordinates(all.size())) names.push_back(all[i]);
   return names;

@@ -20,9 +20,7 @@ constexpr int papers_width = 400, papers_layers = 5;
 /// Named, or as the simulator says, whose transitions carry it.
 model::FrameShape shape_of(const model::FrameNetworkSettings& settings, const TrainingData& data, std::size_t states) {
   std::string text = settings.state_shape;
-  if (text.empty() && data.provenance().is_object()) {
-    text = data.provenance().value("state_shape", std::string());
-  }
+  if (text.empty() && data.provenance().is_object()) text = data.provenance().value("state_shape", std::string());
   check::that(!text.empty(), "train", "state_shape", "missing",
               "given with --embedding conv: the transitions do not say it (catena.simulate(…, state_shape=…) does)");
   const model::FrameShape shape = model::FrameShape::parse("train", text);
@@ -30,8 +28,9 @@ model::FrameShape shape_of(const model::FrameNetworkSettings& settings, const Tr
   return shape;
 }
 
-/// Examples [begin, end), each a run of frames from frame 15 i on; what lies beyond the last frame does not count.
-Examples runs_of(const FrameSource& source, const model::FrameScale& scale, std::size_t begin, std::size_t end) {
+/// Examples [begin, end), each a run of frames from frame 15 i on; what lies beyond frame `size` does not count.
+Examples runs_of(const FrameSource& source, std::size_t size, const model::FrameScale& scale, std::size_t begin,
+                 std::size_t end) {
   const std::size_t n = source.states(), d = source.parameters(), first = begin * pairs_of_example,
                     frames = (end - begin) * pairs_of_example + 1;
   Examples examples;
@@ -40,7 +39,7 @@ Examples runs_of(const FrameSource& source, const model::FrameScale& scale, std:
   examples.z.resize((end - begin) * examples.parameters);
   examples.c.resize(frames * n);
   constexpr std::size_t at_a_time = 1024;
-  const std::size_t last = std::min(source.size(), first + frames);
+  const std::size_t last = std::min(size, first + frames);
   for (std::size_t from = first; from < last; from += at_a_time) {
     const Matrix some = source.read(from, std::min(last, from + at_a_time));
     for (std::size_t r = 0; r < some.rows(); ++r) {
@@ -51,7 +50,7 @@ Examples runs_of(const FrameSource& source, const model::FrameScale& scale, std:
     examples.series.push_back({(i - begin) * pairs_of_example, frames_of_example});
     for (std::size_t k = 0; k < pairs_of_example; ++k) {
       const std::size_t frame = i * pairs_of_example + k;
-      if (frame + 1 >= source.size() || !source.joined(frame)) continue;
+      if (frame + 1 >= size || !source.joined(frame)) continue;
       float* z = examples.z.data() + ((i - begin) * pairs_of_example + k) * (d + 1);
       std::copy_n(source.z(frame), d, z);
       z[d] = 1;
@@ -61,34 +60,47 @@ Examples runs_of(const FrameSource& source, const model::FrameScale& scale, std:
 }
 
 /// The runs of a source: no more of them in memory than a few hundred megabytes.
-TrainingData run_data(const FrameSource& source, const model::FrameScale& scale, Split split) {
+TrainingData run_data(const FrameSource& source, std::size_t size, const model::FrameScale& scale, Split split) {
   constexpr std::size_t window_bytes = std::size_t{768} << 20;
-  const std::size_t count = (source.size() - 1 + pairs_of_example - 1) / pairs_of_example;
+  const std::size_t count = (size - 1 + pairs_of_example - 1) / pairs_of_example;
   const std::size_t at_once =
       std::max<std::size_t>(1, window_bytes / (pairs_of_example * source.states() * sizeof(float)));
   split.most = std::max<std::size_t>(2, split.most / pairs_of_example);
   split.frames = false;
-  return {count, at_once,
-          [&source, scale](std::size_t begin, std::size_t end) { return runs_of(source, scale, begin, end); }, split};
+  return {
+      count, at_once,
+      [&source, size, scale](std::size_t begin, std::size_t end) { return runs_of(source, size, scale, begin, end); },
+      split};
 }
 
-/// The set with embeddings in the place of states.
-simulate::TransitionSet embedded_set(const FrameSource& source, const model::FrameEmbedding& embedding,
-                                     const TrainingData& data, const Parallel& parallel) {
+/// The records whose frames are `first` and those after it, with embeddings in the place of states.
+simulate::TransitionSet embedded_set(const FrameSource& source, std::size_t first,
+                                     const model::FrameEmbedding& embedding, const TrainingData& data,
+                                     const Parallel& parallel) {
   Matrix embedded(source.size(), embedding.size());
   constexpr std::size_t at_a_time = 2048;
-  for (std::size_t begin = 0; begin < source.size(); begin += at_a_time) {
+  for (std::size_t begin = first; begin < source.size(); begin += at_a_time) {
     const Matrix some = embedding.embed(source.read(begin, std::min(source.size(), begin + at_a_time)), parallel);
     std::ranges::copy(some.values(), embedded.row(begin).begin());
   }
-  simulate::TransitionSet set;
-  static_cast<simulate::Columns<Matrix>&>(set) = source.columns();
-  set.x = Matrix(source.records(), embedding.size());
-  set.x_next = Matrix(source.records(), embedding.size());
+  std::vector<std::size_t> records;
   for (std::size_t r = 0; r < source.records(); ++r) {
     const auto [x, x_next] = source.places(r);
-    std::ranges::copy(embedded.row(x), set.x.row(r).begin());
-    std::ranges::copy(embedded.row(x_next), set.x_next.row(r).begin());
+    if (x >= first && x_next >= first) records.push_back(r);
+  }
+  simulate::TransitionSet set;
+  simulate::for_columns(
+      [&](const simulate::Column&, Matrix& to, const Matrix& from) {
+        to = Matrix(records.size(), from.cols());
+        for (std::size_t k = 0; k < records.size(); ++k) std::ranges::copy(from.row(records[k]), to.row(k).begin());
+      },
+      set, source.columns());
+  set.x = Matrix(records.size(), embedding.size());
+  set.x_next = Matrix(records.size(), embedding.size());
+  for (std::size_t k = 0; k < records.size(); ++k) {
+    const auto [x, x_next] = source.places(records[k]);
+    std::ranges::copy(embedded.row(x), set.x.row(k).begin());
+    std::ranges::copy(embedded.row(x_next), set.x_next.row(k).begin());
   }
   set.prior = data.prior();
   set.state_names = model::embedding_names(embedding.size());
@@ -126,17 +138,20 @@ TrainedFrames embed_frames(std::string_view method, model::FrameNetworkSettings 
   const FrameSource source = context.data.frames();
   const model::FrameShape shape = shape_of(settings, context.data, source.states());
   settings.state_shape = shape.text();
+  const auto shifts = model::FrameShifts::parse("train", settings.shifts, shape);
   convolutions_for("train", settings, shape);  // refused before anything is read
   check::at_least("train", "the number of transitions that follow each other", source.joints(), std::size_t{20});
 
-  const std::size_t size = source.size(), some = std::min(frames_of_scale, size);
+  // The first frames are the embedding's, the others the networks'.
+  const auto size = static_cast<std::size_t>(settings.embedding_share * static_cast<double>(source.size()));
+  const std::size_t some = std::min(frames_of_scale, size);
   Matrix sample(some, source.states());
   for (std::size_t k = 0; k < some; ++k) {
     const Matrix one = source.read(k * size / some, k * size / some + 1);
     std::ranges::copy(one.row(0), sample.row(k).begin());
   }
   const model::FrameScale scale = model::FrameScale::of(shape, sample);
-  TrainingData runs = run_data(source, scale, context.data.split());
+  TrainingData runs = run_data(source, size, scale, context.data.split());
 
   LoopSettings loop = context.loop;
   loop.batch_size = examples_a_batch;
@@ -147,7 +162,9 @@ TrainedFrames embed_frames(std::string_view method, model::FrameNetworkSettings 
     settings.embedding_steps = loop.steps;
   }
   const double lanes = static_cast<double>(runs.size() * frames_of_example);
-  const FrameObjective objective(settings, shape, source.parameters(), static_cast<double>(source.joints()) / lanes);
+  std::size_t joints = 0;
+  for (std::size_t f = 0; f + 1 < size; ++f) joints += source.joined(f) ? 1 : 0;
+  const FrameObjective objective(settings, shape, source.parameters(), static_cast<double>(joints) / lanes, shifts);
   model::TrainedModel scratch;
   scratch.method = method;
   scratch.settings = to_json(settings);
@@ -161,7 +178,8 @@ TrainedFrames embed_frames(std::string_view method, model::FrameNetworkSettings 
                         context.data.state_names()};
   trained.embedding =
       std::make_shared<const model::FrameEmbedding>(settings, scale, trained.network.weights, "the model");
-  context.data.embed(embedded_set(source, *trained.embedding, context.data, context.parallel));
+  context.data.embed(
+      embedded_set(source, size < source.size() ? size : 0, *trained.embedding, context.data, context.parallel));
   return trained;
 }
 

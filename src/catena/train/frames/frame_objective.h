@@ -3,7 +3,8 @@
 /// that keeps what a transition says of z where the posterior is far narrower than any noise of score matching.
 ///
 /// An example is a run of frames next to each other in the lanes. Each frame's embedding is computed once; that of the
-/// next lane (nn/ops/next_lane.cpp) makes a pair of it. Lanes that no record leads on from have the weight 0.
+/// next lane (nn/ops/next_lane.cpp) makes a pair of it. Lanes that no record leads on from have the weight 0. Where
+/// shifted states say the same of the parameters, every look at an example is at another shift of its frames.
 #pragma once
 
 #include "catena/model/frames/frame_network.h"
@@ -18,7 +19,7 @@ class FrameObjective final : public Objective {
  public:
   /// `joined_share`: of all lanes, those that count.
   FrameObjective(const model::FrameNetworkSettings& settings, const model::FrameShape& shape, std::size_t parameters,
-                 double joined_share);
+                 double joined_share, const model::FrameShifts& shifts = {});
 
   const nn::Graph& graph() const override { return graph_; }
   nn::Value loss() const override { return loss_; }
@@ -31,6 +32,8 @@ class FrameObjective final : public Objective {
   nn::Graph graph_;
   std::size_t parameters_;
   double weight_;
+  model::FrameShape shape_;
+  model::FrameShifts shifts_;
   nn::Value frames_, z_, counts_, loss_;
 };
 

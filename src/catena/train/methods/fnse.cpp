@@ -15,10 +15,11 @@ namespace {
 int fnse_steps(std::size_t transitions) { return transitions < 30000 ? 20000 : 45000; }
 
 /// The kinds of network that are tried. A separable one, which costs the same for any T, is kept unless another one is
-/// better, and is all that a quick search has.
-std::vector<std::string> kinds_of(const FnseSettings& settings) {
+/// better, and is all that a quick search has. One step of states that have to be embedded may say nearly everything of
+/// a parameter: a quick search takes a local one there, which sees each posterior at its own scale.
+std::vector<std::string> kinds_of(const FnseSettings& settings, bool embedded) {
   if (settings.network != "auto") return {settings.network};
-  if (is_quick(settings.effort)) return {"separable"};
+  if (is_quick(settings.effort)) return {embedded ? "local" : "separable"};
   return {"separable", "local", "joint"};
 }
 
@@ -51,9 +52,12 @@ model::TrainedModel train_fnse(const MethodContext& context) {
     return std::make_unique<ScoreObjective>(network_of_kind(settings, kind), settings.schedule, settings.loss, d,
                                             features, kind == "local" ? gaussians : nullptr);
   };
-  const DecaySearch search = with_effort(
-      {.kinds = kinds_of(settings), .others = {}, .decay = settings.decay, .loop = loop, .objective = objective},
-      settings.effort);
+  const DecaySearch search = with_effort({.kinds = kinds_of(settings, context.data.embedded()),
+                                          .others = {},
+                                          .decay = settings.decay,
+                                          .loop = loop,
+                                          .objective = objective},
+                                         settings.effort);
   const auto members = static_cast<std::uint64_t>(members_of(settings));
   context.progress.expect(most_steps(search) + (members - 1) * static_cast<std::uint64_t>(loop.steps) +
                           static_cast<std::uint64_t>(small.steps) *
