@@ -63,13 +63,13 @@ std::string walks_finding(const std::vector<Row>& rows) {
   std::string text;
   for (const std::string& walk : walks) {
     if (!reach.contains(walk) || reach[walk].first == 0) continue;
-    text += fmt::format("{} {} to T = {} ({})", text.empty() ? fmt::format("C2ST is at most {}", good) : ",", walk,
-                        reach[walk].first, reach[walk].second);
+    text += fmt::format("{} {} to T = {} (`{}`)", text.empty() ? fmt::format("C2ST is at most {} on", good) : ",", walk,
+                        grouped(reach[walk].first), reach[walk].second);
   }
   if (!text.empty()) text += ".";
   for (const std::string& walk : walks) {
     if (!corrected.contains(walk) || !learned.contains(walk)) continue;
-    text += fmt::format(" Corrected, {} at T = {}: {:.2f} in place of {:.2f}.", walk, corrected[walk].first,
+    text += fmt::format(" Corrected, {} at T = {}: {:.2f} in place of {:.2f}.", walk, grouped(corrected[walk].first),
                         corrected[walk].second, learned[walk].second);
   }
   return text;
