@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<std::string> proposal_tasks = {"gaussian_rw 1-d", "gaussian_rw 2-d", "gaussian_rw 10-d",
                                                  "mixture_rw 2-d", "mixture_rw 5-d"};
-const std::vector<std::string> proposal_methods = {"fnse", "fnle"};
+const std::vector<std::string> proposal_methods = {"fnle", "fnse"};
 
 /// "gaussian_rw 2-d from 0.1" → the task and the standard deviation of where transitions start
 bool place_proposal(const Cell& cell, Point& point) {
