@@ -86,7 +86,7 @@ int run_benchmark(const BenchmarkOptions& options) {
   experiment::SweepRun run;
   if (options.retry_failed) run.failed = experiment::FailedRows::retry;
   if (!options.shard.empty()) run.shard = Shard::parse(experiment_function, "--shard", options.shard);
-  if (options.time_limit > 0) run.time_limit = 60 * options.time_limit;
+  if (options.time_limit > 0) run.time_limit = options.time_limit;
   const Shard& shard = run.shard;
   const auto [failed, left] = experiment::run_sweep(sweep, options.output, run, options.common.parallel(), *progress);
   if (!options.common.writes()) return success;
@@ -233,7 +233,7 @@ Run set_up_experiment(CLI::App& app) {
   add_flag(benchmark, options->observations, "--observations", "series per task and length", at_least(1));
   add_flag(benchmark, options->seeds, "--seeds", "repetitions with other transitions and weights", at_least(1));
   add_flag(benchmark, options->time_limit, "--time-limit",
-           "minutes: what says most comes first, and no row begins that would end later (0: none)", not_negative());
+           "seconds: what says most comes first, and no row begins that would end later (0: none)", not_negative());
   benchmark.add_flag("--retry-failed", options->retry_failed, "run the rows again that failed before");
   benchmark
       .add_option("--shard", options->shard,

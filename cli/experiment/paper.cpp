@@ -86,7 +86,7 @@ experiment::SweepEnd run_missing(const PaperOptions& options,
     for (const auto& [file, sweep] : experiment::sweeps_of(*figure, options.sweeps)) {
       if (!done.insert(file).second || experiment::missing_rows(sweep, rows_there(options)).empty()) continue;
       experiment::SweepRun run;
-      if (options.time_limit > 0) run.time_limit = std::max(0.0, 60 * options.time_limit - watch.seconds());
+      if (options.time_limit > 0) run.time_limit = std::max(0.0, options.time_limit - watch.seconds());
       const auto [failed, left] =
           experiment::run_sweep(sweep, options.results, run, options.common.parallel(), *progress);
       end.failed += failed;
@@ -156,7 +156,7 @@ Run set_up_paper(CLI::App& app) {
   add_flag(app, options->format, "--format", "of the pictures", one_of({"svg", "png", "pdf", "json"}));
   add_flag(app, options->run, "--run", "run what is missing, and do not only draw what is there", anything());
   add_flag(app, options->time_limit, "--time-limit",
-           "minutes: what says most comes first, and no row begins that would end later (0: none)", not_negative());
+           "seconds: what says most comes first, and no row begins that would end later (0: none)", not_negative());
   add_common(app, options->common, Seeded::no);
   return [options] { return run_paper(*options); };
 }

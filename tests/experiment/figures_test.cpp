@@ -105,9 +105,9 @@ TEST(Overview, SaysWhoWinsAndWhatIsBadFromTheRows) {
   EXPECT_NE(text.find("Of 3 cells"), std::string::npos) << text;
   EXPECT_NE(text.find("same method in 2."), std::string::npos) << text;
   EXPECT_NE(text.find("`fnle` in 2"), std::string::npos) << text;
-  EXPECT_NE(
-      text.find("`fnse` is above the paper's number in 1 cell: periodic_sde at T = 100 (10000: 0.95, the paper 0.85)"),
-      std::string::npos)
+  EXPECT_NE(text.find("`fnse` is above the paper's number in 1 cell: periodic_sde at T = 100 (10,000 transitions: "
+                      "0.95, the paper 0.85)"),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("| fnle | 0.67 (0.90) |"), std::string::npos) << text;
   EXPECT_NE(text.find("No row failed."), std::string::npos) << text;

@@ -116,4 +116,10 @@ std::vector<Cell> summarise(const std::vector<Row>& rows, const std::string& met
   return cells;
 }
 
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, ",");
+  return text;
+}
+
 }  // namespace catena::experiment

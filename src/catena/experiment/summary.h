@@ -37,4 +37,7 @@ std::optional<double> paper_c2st(const std::string& method, std::uint64_t budget
 /// Whether the paper's tables have this task (with any method).
 bool in_the_paper(const std::string& task);
 
+/// 100000 → "100,000", for sentences.
+std::string grouped(std::uint64_t number);
+
 }  // namespace catena::experiment

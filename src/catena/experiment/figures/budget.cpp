@@ -71,8 +71,8 @@ std::string budget_finding(const std::vector<Row>& rows) {
   }
   if (budgets.size() < 2) return "";
   const std::uint64_t few = budgets.begin()->first, many = budgets.rbegin()->first;
-  std::string text =
-      fmt::format("From {} to {} transitions, mean C2ST over tasks and methods that have both:", few, many);
+  std::string text = fmt::format(
+      "From {} to {} transitions, mean C2ST over tasks and methods that have both:", grouped(few), grouped(many));
   for (const std::size_t T : budget_lengths) {
     double before = 0, after = 0;
     std::size_t n = 0;
@@ -96,7 +96,7 @@ PaperFigure budget_figure() {
       .title = "accuracy against the budget",
       .shows =
           "The appendix's figure of 10,000, 100,000 and more transitions for learning: a column for each task, a row "
-          "for each length. The paper prints C2ST, and sW₁ in its picture only.",
+          "for each length. The paper prints numbers of C2ST alone.",
       .sweeps = {"table-10k.json", "table-100k.json", "fnse-10k.json", "fnse-100k.json"},
       .draw = draw_budget,
       .finding = budget_finding};

@@ -83,7 +83,10 @@ json scale_of(const std::vector<Line>& lines, std::string Line::* look) {
 }
 
 json x_of(const Chart& chart) {
-  json x = {{"field", "x"}, {"type", "quantitative"}, {"title", chart.x_title}, {"axis", {{"format", "~s"}}}};
+  json x = {{"field", "x"},
+            {"type", "quantitative"},
+            {"title", chart.x_title},
+            {"axis", {{"labelExpr", "format(datum.value, datum.value < 1000 ? '~g' : '~s')"}}}};
   x["scale"] = {{"type", "log"}};
   if (!chart.ticks.empty()) {
     x["axis"]["values"] = chart.ticks;
@@ -107,9 +110,15 @@ void logarithmic_range(json& y, const json& values) {
   low *= 0.8, high /= 0.8;
   y["scale"]["domain"] = {report::rounded(low), report::rounded(high)};
   y["scale"]["nice"] = false;
+  // Within one power, its parts.
+  const std::vector<double> parts =
+      std::floor(std::log10(high)) > std::ceil(std::log10(low)) ? std::vector<double>{1} : std::vector<double>{1, 2, 5};
   json ticks = json::array();
-  for (double power = std::ceil(std::log10(low)); power <= std::log10(high); ++power) {
-    ticks.push_back(report::rounded(std::pow(10.0, power)));
+  for (double power = std::floor(std::log10(low)); power <= std::log10(high); ++power) {
+    for (const double part : parts) {
+      const double tick = part * std::pow(10.0, power);
+      if (low <= tick && tick <= high) ticks.push_back(report::rounded(tick));
+    }
   }
   if (!ticks.empty()) y["axis"]["values"] = ticks;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "catena/experiment/figures/figure.h"
@@ -79,32 +80,30 @@ std::vector<report::DrawnFigure> draw_composition(const std::vector<Row>& rows) 
   return pictures;
 }
 
-/// Means over the tasks at the longest series, by rule, without and with Langevin steps.
+/// Means over the tasks that have all rules at the longest series, without and with Langevin steps.
 std::string composition_finding(const std::vector<Row>& rows) {
   std::string text;
   for (const ScoreSource& source : score_sources()) {
-    std::size_t longest = 0;
+    double longest = 0;
     const std::vector<Point> points = points_of(rows, "c2st", composition_place(source));
-    for (const Point& point : points) longest = std::max(longest, static_cast<std::size_t>(point.x));
-    if (longest == 0) continue;
-    text += fmt::format("{}{} scores, T = {}, mean C2ST over the tasks:", text.empty() ? "" : " ",
-                        source.label == std::string("exact") ? "Exact" : "Learned", longest);
+    for (const Point& point : points) longest = std::max(longest, point.x);
     for (const auto& [label, sampler] : {samplers_shown[0], samplers_shown[1]}) {
-      std::string list;
+      std::map<std::string, std::map<std::string, double>> tasks;  // → rule → C2ST
+      for (const Point& point : points) {
+        if (point.x == longest && point.row == sampler) tasks[point.panel][point.line] = point.y;
+      }
+      std::erase_if(tasks, [](const auto& task) { return task.second.size() < rule_lines.size(); });
+      if (tasks.empty()) continue;
+      text += fmt::format("{}{} scores, T = {}, {}, mean C2ST over {} task{}:", text.empty() ? "" : " ",
+                          source.label == std::string("exact") ? "Exact" : "Learned", longest, label, tasks.size(),
+                          tasks.size() == 1 ? "" : "s");
       for (const Line& rule : rule_lines) {
         double sum = 0;
-        std::size_t n = 0;
-        for (const Point& point : points) {
-          if (point.line != rule.name || point.row != sampler || point.x != static_cast<double>(longest)) continue;
-          sum += point.y;
-          ++n;
-        }
-        if (n > 0)
-          list += fmt::format("{}{} {:.2f}", list.empty() ? " " : ", ", rule.name, sum / static_cast<double>(n));
+        for (const auto& [task, by_rule] : tasks) sum += by_rule.at(rule.name);
+        text += fmt::format(" {} {:.2f},", rule.name, sum / static_cast<double>(tasks.size()));
       }
-      if (!list.empty()) text += fmt::format("{} ({});", list, label);
+      text.back() = '.';
     }
-    text.back() = '.';
   }
   return text;
 }

@@ -10,6 +10,7 @@ namespace catena::experiment {
 PaperFigure gaussian_rw_figure();
 PaperFigure composition_figure();
 PaperFigure table_figure();
+PaperFigure proposals_figure();
 PaperFigure budget_figure();
 PaperFigure time_figure();
 
@@ -18,6 +19,7 @@ const Registry<PaperFigure>& paper_figures() {
                                                                          gaussian_rw_figure(),
                                                                          composition_figure(),
                                                                          table_figure(),
+                                                                         proposals_figure(),
                                                                          budget_figure(),
                                                                          time_figure(),
                                                                      });

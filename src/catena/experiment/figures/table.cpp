@@ -46,8 +46,7 @@ std::vector<report::DrawnFigure> draw_table(const std::vector<Row>& rows) {
     as_c2st(chart);
     pictures.push_back(
         picture(fmt::format("paper_2c_{}", budget),
-                fmt::format("Learned from {} transitions: C2ST against the exact posterior",
-                            budget == 10000 ? "10,000" : "100,000"),
+                fmt::format("Learned from {} transitions: C2ST against the exact posterior", grouped(budget)),
                 fmt::format("0.5 cannot be told from the exact posterior, 1 is wrong. Bars: one standard error over "
                             "series. {}.",
                             counts(rows, "c2st", table_place(budget))),
@@ -77,7 +76,7 @@ std::string table_finding(const std::vector<Row>& rows) {
         "{}With {} transitions ours is not above the paper's number of the same method in {} of {} cells, and the best "
         "of "
         "ours is below the best of the paper in {} of {}.",
-        text.empty() ? "" : " ", budget, below, cells, won, best.size());
+        text.empty() ? "" : " ", grouped(budget), below, cells, won, best.size());
   }
   return text;
 }

@@ -32,17 +32,20 @@ std::string what_is_compared(const std::vector<Cell>& cells) {
     tasks.insert(cell.task), methods.insert(cell.method), budgets.insert(cell.budget);
     least = std::min(least, cell.seeds), most = std::max(most, cell.seeds);
   }
-  std::vector<std::string> names;
-  for (const std::string& method : methods) names.push_back(fmt::format("`{}`", method));
+  std::vector<std::string> names, sizes;
+  for (const std::string& method : methods) {
+    names.push_back(fmt::format("`{}`, {}", method, train::methods().at("experiment", method).help));
+  }
+  for (const std::uint64_t budget : budgets) sizes.push_back(grouped(budget));
   return fmt::format(
       "**What is compared.** A simulator moves a state one transition at a time; methods see {} such transitions with "
-      "known parameters, and then say what the parameters of a series of T transitions are. Here are {} of ours ({}) "
-      "on "
-      "the {} tasks of Gloeckler et al. (2025), whose exact posterior is known. A classifier is asked to tell 1,000 "
+      "known parameters, and then say what the parameters of a series of T transitions are. Here are {} of ours, on "
+      "the "
+      "{} tasks of Gloeckler et al. (2025) whose exact posterior is known: {}. A classifier is asked to tell 1,000 "
       "draws "
       "of a method from 1,000 of the exact posterior: its accuracy, C2ST, is 0.5 if it cannot, and 1 if the posteriors "
       "have nothing in common. Means are over series and over {} seed{} of the training (the paper: five).\n",
-      fmt::join(budgets, " or "), methods.size(), fmt::join(names, ", "), tasks.size(),
+      fmt::join(sizes, " or "), methods.size(), tasks.size(), fmt::join(names, "; "),
       least == most ? fmt::to_string(most) : fmt::format("{} to {}", least, most), most == 1 ? "" : "s");
 }
 
@@ -60,7 +63,7 @@ std::string means(const std::vector<Cell>& cells, std::uint64_t budget) {
     Sum& sum = by_method[cell.method][cell.transitions];
     sum.ours += cell.mean, sum.papers += *cell.paper, ++sum.n;
   }
-  std::string head = fmt::format("| {} transitions |", budget), rule = "|---|";
+  std::string head = fmt::format("| {} transitions |", grouped(budget)), rule = "|---|";
   for (const std::size_t T : lengths) head += fmt::format(" T = {} |", T), rule += "---|";
   std::string text = head + "\n" + rule + "\n";
   for (const auto& [method, sums] : by_method) {
@@ -116,15 +119,15 @@ std::string who_wins(const std::vector<Cell>& cells, const BestCells& best) {
 }
 
 std::string what_is_bad(const std::vector<Row>& rows, const std::vector<Cell>& cells, const BestCells& best) {
-  std::string text = "**What is still bad.** ";
+  std::string text = "**What is still bad.**\n\n";
   std::map<std::string, std::vector<std::string>> above;
   for (const Cell& cell : cells) {
     if (cell.mean <= *cell.paper + printed) continue;
-    above[cell.method].push_back(fmt::format("{} at T = {} ({}: {:.2f}, the paper {:.2f})", cell.task, cell.transitions,
-                                             cell.budget, cell.mean, *cell.paper));
+    above[cell.method].push_back(fmt::format("{} at T = {} ({} transitions: {:.2f}, the paper {:.2f})", cell.task,
+                                             cell.transitions, grouped(cell.budget), cell.mean, *cell.paper));
   }
   for (const auto& [method, list] : above) {
-    text += fmt::format("`{}` is above the paper's number in {} cell{}: {}. ", method, list.size(),
+    text += fmt::format("- `{}` is above the paper's number in {} cell{}: {}.\n", method, list.size(),
                         list.size() == 1 ? "" : "s", fmt::join(list, ", "));
   }
   // The worst of the best: what no method of ours does well, with the largest budget and the longest series.
@@ -140,8 +143,8 @@ std::string what_is_bad(const std::vector<Row>& rows, const std::vector<Cell>& c
   std::vector<std::string> list;
   for (const Cell* cell : worst) list.push_back(fmt::format("{} {:.2f} (`{}`)", cell->task, cell->mean, cell->method));
   if (!list.empty()) {
-    text += fmt::format("Even with {} transitions and the best method, T = {} is not exact: {}. ", budget, longest,
-                        fmt::join(list, ", "));
+    text += fmt::format("- Even with {} transitions and the best method, T = {} is not exact: {}.\n", grouped(budget),
+                        longest, fmt::join(list, ", "));
   }
   // Errors of single transitions add up.
   std::map<std::size_t, std::pair<double, std::string>> beyond;
@@ -151,11 +154,12 @@ std::string what_is_bad(const std::vector<Row>& rows, const std::vector<Cell>& c
     if (cell.mean < place->second.first) place->second = {cell.mean, fmt::format("{}, `{}`", cell.task, cell.method)};
   }
   for (const auto& [T, cell] : beyond) {
-    text += fmt::format("At T = {} the best of all is {:.2f} ({}). ", T, cell.first, cell.second);
+    text += fmt::format("- Series of {} transitions: {:.2f} is the best of all ({}).\n", grouped(T), cell.first,
+                        cell.second);
   }
   const auto failed = std::ranges::count_if(rows, [](const Row& row) { return row.failed(); });
-  text += failed == 0 ? "No row failed." : fmt::format("{} of {} rows failed.", failed, rows.size());
-  return text + "\n";
+  text += failed == 0 ? "- No row failed.\n" : fmt::format("- {} of {} rows failed.\n", failed, rows.size());
+  return text;
 }
 
 }  // namespace
