@@ -1,5 +1,6 @@
 // catena experiment benchmark … -o results/: a sweep over tasks, methods, budgets, lengths and seeds, resumable.
 // catena experiment show results/: its table beside the paper's numbers, as a page and as figures.
+// catena experiment paper: the paper's figures (experiment/paper.cpp).
 // catena experiment decompose: the error that composition and sampling make with exact local scores.
 
 #include "catena/experiment/benchmark.h"
@@ -11,14 +12,17 @@
 #include <sstream>
 
 #include "catena/experiment/decompose.h"
-#include "catena/experiment/results_figures.h"
-#include "catena/experiment/results_page.h"
+#include "catena/experiment/figures/figure.h"
+#include "catena/experiment/figures/state.h"
+#include "catena/experiment/results/figures.h"
+#include "catena/experiment/results/page.h"
 #include "catena/experiment/summary.h"
 #include "catena/files/json.h"
 #include "catena/tasks/likelihood.h"
 #include "catena/tasks/task.h"
 #include "catena/train/method.h"
 #include "common.h"
+#include "experiment/paper.h"
 #include "figure_files.h"
 #include "ranks.h"
 #include "verb.h"
@@ -52,6 +56,7 @@ struct BenchmarkOptions {
   int observations = 10, seeds = 1;
   std::string shard;
   bool retry_failed = false;
+  double time_limit = 0;
 };
 
 experiment::Sweep sweep_of(const BenchmarkOptions& options) {
@@ -78,15 +83,19 @@ experiment::Sweep sweep_of(const BenchmarkOptions& options) {
 int run_benchmark(const BenchmarkOptions& options) {
   const experiment::Sweep sweep = sweep_of(options);
   const auto progress = options.common.make_progress();
-  const auto again = options.retry_failed ? experiment::FailedRows::retry : experiment::FailedRows::keep;
-  const Shard shard = options.shard.empty() ? Shard() : Shard::parse(experiment_function, "--shard", options.shard);
-  const std::size_t failed =
-      experiment::run_sweep(sweep, options.output, again, options.common.parallel(), *progress, shard);
+  experiment::SweepRun run;
+  if (options.retry_failed) run.failed = experiment::FailedRows::retry;
+  if (!options.shard.empty()) run.shard = Shard::parse(experiment_function, "--shard", options.shard);
+  if (options.time_limit > 0) run.time_limit = 60 * options.time_limit;
+  const Shard& shard = run.shard;
+  const auto [failed, left] = experiment::run_sweep(sweep, options.output, run, options.common.parallel(), *progress);
   if (!options.common.writes()) return success;
   if (options.common.json) {
-    print_json({{"output", options.output}, {"failed", failed}, {"sweep", sweep.to_json()}});
+    print_json({{"output", options.output}, {"failed", failed}, {"left", left}, {"sweep", sweep.to_json()}});
   } else if (!options.common.quiet) {
-    if (shard.whole()) {
+    if (left > 0) {
+      fmt::print("{}: {} rows are left for another time; the same command goes on with them\n", options.output, left);
+    } else if (shard.whole()) {
       fmt::print("{}: done; catena experiment show {} prints its table\n", options.output, options.output);
     } else {
       fmt::print("{}: shard {} is done; catena merge {} puts all of them together\n", options.output, shard.text(),
@@ -103,27 +112,39 @@ int run_benchmark(const BenchmarkOptions& options) {
 
 struct ShowOptions {
   Common common;
-  std::string directory, metric, page, figures, format = "svg";
+  std::string directory, metric, page, figures, sweeps = "benchmarks/sweeps", format = "svg";
 };
 
-/// The methods on the paper's tasks, if there are such rows: variants and other tasks would make many small panels.
-std::vector<experiment::Row> rows_to_draw(const std::vector<experiment::Row>& rows) {
-  std::vector<experiment::Row> drawn;
-  for (const experiment::Row& row : rows) {
-    if (experiment::in_the_paper(row.task) && train::methods().find(row.method) != nullptr) drawn.push_back(row);
+/// The paper's figures, each with its words for the page; without rows of any, what there is against T and the budget.
+std::vector<experiment::PageFigure> draw_figures(const ShowOptions& options, const std::vector<experiment::Row>& rows) {
+  const FigureFiles files{experiment_function, options.format};
+  std::vector<experiment::PageFigure> drawn;
+  for (const experiment::PaperFigure& figure : experiment::paper_figures()) {
+    const std::vector<report::DrawnFigure> pictures = figure.draw(rows);
+    if (pictures.empty()) continue;
+    std::string rows_of_it;
+    if (std::filesystem::is_directory(options.sweeps)) {
+      const auto state = experiment::state_of(experiment::sweeps_of(figure, options.sweeps), rows, options.directory,
+                                              options.common.parallel());
+      rows_of_it = fmt::format(" ({})", experiment::in_words(state));
+    }
+    drawn.push_back({fmt::format("Figure {}: {}", figure.name, figure.title),
+                     fmt::format("{} {}\n\n`catena experiment paper --figure {}`{}.", figure.shows,
+                                 figure.finding(rows), figure.name, rows_of_it),
+                     write_figures(files, pictures, options.figures)});
   }
-  return drawn.empty() ? rows : drawn;
+  if (drawn.empty()) {
+    drawn.push_back({"", "", write_figures(files, experiment::results_figures(rows), options.figures)});
+  }
+  return drawn;
 }
 
 int run_show(const ShowOptions& options) {
   const auto rows = experiment::read_rows(std::filesystem::path(options.directory) / "rows.csv");
   std::vector<std::string> metrics = items(options.metric);
-  std::vector<std::filesystem::path> pictures;
-  if (!options.figures.empty()) {
-    pictures = write_figures({experiment_function, options.format}, experiment::results_figures(rows_to_draw(rows)),
-                             options.figures);
-  }
-  if (!options.page.empty()) experiment::write_results_page(options.page, rows, options.directory, pictures);
+  std::vector<experiment::PageFigure> figures;
+  if (!options.figures.empty()) figures = draw_figures(options, rows);
+  if (!options.page.empty()) experiment::write_results_page(options.page, rows, options.directory, figures);
   if (options.common.json) {
     nlohmann::json list = nlohmann::json::array();
     for (const std::string& metric : metrics) {
@@ -211,6 +232,8 @@ Run set_up_experiment(CLI::App& app) {
       ->capture_default_str();
   add_flag(benchmark, options->observations, "--observations", "series per task and length", at_least(1));
   add_flag(benchmark, options->seeds, "--seeds", "repetitions with other transitions and weights", at_least(1));
+  add_flag(benchmark, options->time_limit, "--time-limit",
+           "minutes: what says most comes first, and no row begins that would end later (0: none)", not_negative());
   benchmark.add_flag("--retry-failed", options->retry_failed, "run the rows again that failed before");
   benchmark
       .add_option("--shard", options->shard,
@@ -228,8 +251,15 @@ Run set_up_experiment(CLI::App& app) {
   show.add_option("--page", shown->page, "also write the results as a Markdown page")->type_name("FILE");
   show.add_option("--figures", shown->figures, "also draw the results, one file per figure in this directory")
       ->type_name("DIRECTORY");
+  show.add_option("--sweeps", shown->sweeps,
+                  "where the sweeps of the paper's figures are, to say what is missing of them")
+      ->type_name("DIRECTORY")
+      ->capture_default_str();
   add_flag(show, shown->format, "--format", "of the figures", one_of({"svg", "png", "json"}));
   add_common(show, shown->common, Seeded::no);
+
+  CLI::App& paper = *app.add_subcommand("paper", "the paper's figures: run what is missing of one, and draw it");
+  const Run run_paper = set_up_paper(paper);
 
   CLI::App& decompose =
       *app.add_subcommand("decompose", "the error of rules and samplers alone: exact local scores, no network");
@@ -239,12 +269,13 @@ Run set_up_experiment(CLI::App& app) {
   decompose.add_option("--transitions", parts->transitions, "numbers with commas between them")->capture_default_str();
   add_flag(decompose, parts->observations, "--observations", "series per task and length", at_least(1));
   add_common(decompose, parts->common, Seeded::no);
-  return [options, shown, parts, &benchmark, &decompose] {
+  return [options, shown, parts, run_paper, &benchmark, &paper, &decompose] {
     if (benchmark.parsed()) return run_benchmark(*options);
     if (const Launch launched = launch(); launched.tasks > 1) {
       throw InputError(fmt::format("{}: {} has started {} tasks, but only the verb benchmark works on several",
                                    experiment_function, launched.by, launched.tasks));
     }
+    if (paper.parsed()) return run_paper();
     return decompose.parsed() ? run_decompose(*parts) : run_show(*shown);
   };
 }

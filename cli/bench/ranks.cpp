@@ -149,9 +149,8 @@ void bench_sweep_on_ranks(BenchContext& context, const Parallel& parallel, const
        {"observations", 3},
        {"draws", 500},
        {"metrics", {"c2st", "sw1"}}});
-  time_on_ranks(context, parallel.ranks(), "ranks_sweep_s", "a sweep of four models and 24 rows", [&] {
-    experiment::run_sweep(sweep, folder / "sweep", experiment::FailedRows::keep, parallel, silent_progress());
-  });
+  time_on_ranks(context, parallel.ranks(), "ranks_sweep_s", "a sweep of four models and 24 rows",
+                [&] { experiment::run_sweep(sweep, folder / "sweep", {}, parallel, silent_progress()); });
 }
 
 void bench_train_on_ranks(BenchContext& context, const Parallel& parallel) {

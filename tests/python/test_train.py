@@ -26,7 +26,7 @@ def transitions(run, tmp_path_factory):
     return path
 
 
-TRAIN = ["--method", "fnse", "--network", "separable", "--ensemble", "2", "--width", "24", "--terms", "8", "--batch-size", "200", "--steps", "6000"]
+TRAIN = ["--method", "fnse", "--network", "separable", "--ensemble", "2", "--width", "24", "--terms", "8", "--decay", "0.1", "--batch-size", "200", "--steps", "6000"]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def kill_at_the_first_checkpoint(program, transitions, path, checkpoint, flags):
 
 def test_a_killed_training_goes_on_to_the_same_bits(run, program, transitions, model, tmp_path):
     path = tmp_path / "model.safetensors"
-    kill_at_the_first_checkpoint(program, transitions, path, tmp_path / "model.safetensors.score.0.checkpoint", TRAIN)
+    kill_at_the_first_checkpoint(program, transitions, path, tmp_path / "model.safetensors.separable-decay-0.1.checkpoint", TRAIN)
     run("train", transitions, "-o", path, "--seed", 4, *TRAIN, "--resume")
     assert tensors(path) == tensors(model)
     assert os.listdir(tmp_path) == ["model.safetensors"]
@@ -88,7 +88,7 @@ def test_a_checkpoint_of_other_settings_is_refused(run, program, transitions, tm
     path = tmp_path / "model.safetensors"
     command = [program, "train", transitions, "-o", path, *TRAIN, "--checkpoint-seconds", "0.05", "--quiet"]
     process = subprocess.Popen(list(map(str, command)))
-    checkpoint = tmp_path / "model.safetensors.score.0.checkpoint"
+    checkpoint = tmp_path / "model.safetensors.separable-decay-0.1.checkpoint"
     while not checkpoint.exists() and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)

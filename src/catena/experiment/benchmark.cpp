@@ -5,17 +5,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
+#include "catena/compose/rule.h"
+#include "catena/core/check.h"
 #include "catena/core/errors.h"
 #include "catena/core/ranks/bytes.h"
 #include "catena/core/ranks/ranks.h"
 #include "catena/core/stopwatch.h"
 #include "catena/evaluate/metric.h"
+#include "catena/experiment/estimate.h"
+#include "catena/experiment/exact_scores.h"
 #include "catena/experiment/reference_draws.h"
+#include "catena/experiment/row_plan.h"
 #include "catena/files/atomic.h"
 #include "catena/files/json.h"
 #include "catena/prior/special.h"
@@ -23,6 +30,7 @@
 #include "catena/sample/judgement/judge.h"
 #include "catena/sample/posterior.h"
 #include "catena/sample/posteriors/around.h"
+#include "catena/sample/posteriors/score.h"
 #include "catena/simulate/records/record_plan.h"
 #include "catena/simulate/transitions/transitions.h"
 #include "catena/simulate/whole_series/series_simulation.h"
@@ -34,6 +42,8 @@ namespace catena::experiment {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* recipe_entry = "sweep";  // of a model's provenance
 
 /// A second round is so many times as wide as the posterior of the first.
 constexpr double widen = 2;
@@ -94,60 +104,15 @@ Matrix in_z(const prior::Prior& prior, const Matrix& theta) {
   return z;
 }
 
-using Amount = std::optional<double>;  // of a correction; none: the learned posterior
-
-std::vector<Amount> amounts_of(const SweepMethod& method) {
-  if (!method.correct) return {std::nullopt};
-  return {method.correct->amounts.begin(), method.correct->amounts.end()};
-}
-
-/// Rows of what is trained on one set of transitions.
-struct RowSet {
-  const SweepTask* entry;
-  const SweepMethod* method;
-  std::uint64_t budget, seed;
-};
-
-/// One row to be run.
-struct RowPlan {
-  RowSet unit;
-  Amount amount;
-  Row row;
-
-  std::uint64_t to_learn() const {
-    return amount ? unit.method->correct->left_to_learn(*amount, unit.budget) : unit.budget;
-  }
-};
-
-/// In the order in which they are run. What was trained for one amount serves all that leave as much to learn from.
-std::vector<RowPlan> plans_of(const Sweep& sweep, Shard shard) {
-  std::vector<RowSet> units;
-  for (const std::uint64_t budget : sweep.budgets) {
-    for (const std::uint64_t seed : sweep.seeds) {
-      for (const SweepTask& entry : sweep.tasks) {
-        for (const SweepMethod& method : sweep.methods) units.push_back({&entry, &method, budget, seed});
-      }
-    }
-  }
-  std::vector<RowPlan> plans;
-  for (std::size_t u = shard.number - 1; u < units.size(); u += shard.of) {
-    const RowSet& unit = units[u];
-    for (const Amount amount : amounts_of(*unit.method)) {
-      for (const std::size_t transitions : sweep.lengths(*unit.entry)) {
-        for (std::size_t o = 0; o < sweep.observations; ++o) {
-          Row row;
-          row.task = unit.entry->label;
-          row.method = unit.method->label + (amount ? unit.method->correct->suffix(*amount) : "");
-          row.budget = unit.budget;
-          row.seed = unit.seed;
-          row.transitions = transitions;
-          row.observation = sweep.first_observation + o;
-          plans.push_back({unit, amount, std::move(row)});
-        }
-      }
-    }
-  }
-  return plans;
+/// What says most comes first: a first seed before the second, and in each the first series of every cell before the
+/// second of any. Of those, the sets whose training takes least, and the unknown ones last.
+void most_informative_first(std::vector<RowPlan>& plans, const Sweep& sweep, const RowSeconds& seconds) {
+  const auto place = [&](const RowPlan& plan) {
+    const auto seed = std::ranges::find(sweep.seeds, plan.row.seed) - sweep.seeds.begin();
+    return std::tuple(seed, plan.row.observation,
+                      seconds.training(plan).value_or(std::numeric_limits<double>::infinity()));
+  };
+  std::ranges::stable_sort(plans, {}, place);
 }
 
 /// One thing to train.
@@ -159,16 +124,16 @@ struct WantedModel {
 
 class Runner {
  public:
-  Runner(const Sweep& sweep, const fs::path& directory, Shard shard, FailedRows before, const Parallel& parallel,
+  Runner(const Sweep& sweep, const fs::path& directory, const SweepRun& run, const Parallel& parallel,
          Progress& progress)
       : sweep_(sweep),
         directory_(directory),
-        before_(before),
+        run_(run),
         all_(parallel),
         parallel_(parallel.alone()),
         progress_(progress),
-        plans_(plans_of(sweep, shard)),
-        table_(shard.name(directory / "rows.csv")) {
+        plans_(row_plans(sweep, run.shard)),
+        table_(run.shard.name(directory / "rows.csv")) {
     Ranks& ranks = all_.ranks();
     // The first rank makes the table or mends it; then the others read it.
     if (ranks.first()) rows_.emplace(table_, row_columns(sweep));
@@ -176,10 +141,12 @@ class Runner {
     if (!ranks.first()) rows_.emplace(table_, row_columns(sweep));
   }
 
-  /// How many rows failed, now or before.
-  std::size_t run() {
+  SweepEnd run() {
+    SweepEnd end;
     progress_.start("experiment", "rows", plans_.size());
-    if (!all_.ranks().shared()) {
+    if (run_.time_limit) {
+      end.left = run_in_time();
+    } else if (!all_.ranks().shared()) {
       for (const RowPlan& plan : plans_) {
         if (to_run(plan.row)) run_row(plan);  // another process may have run it since
         progress_.advance(1);
@@ -198,20 +165,41 @@ class Runner {
       all_.ranks().barrier();
     }
     progress_.finish();
-    if (!all_.ranks().first()) return 0;
+    if (!all_.ranks().first()) return end;
     if (all_.ranks().shared()) {
       std::vector<std::string> keys;
       for (const RowPlan& plan : plans_) keys.push_back(plan.row.key());
       rows_->put_in_order(keys);
     }
-    std::size_t failed = 0;
-    for (const RowPlan& plan : plans_) failed += rows_->contains_failed(plan.row) ? 1 : 0;
-    return failed;
+    for (const RowPlan& plan : plans_) end.failed += rows_->contains_failed(plan.row) ? 1 : 0;
+    return end;
   }
 
  private:
   bool to_run(const Row& row) {
-    return !rows_->contains(row) || (before_ == FailedRows::retry && rows_->contains_failed(row));
+    return !rows_->contains(row) || (run_.failed == FailedRows::retry && rows_->contains_failed(row));
+  }
+
+  /// Rows as long as there is time: none begins that would end too late by the seconds of those before it, as far as
+  /// there are such. Returns how many are left.
+  std::size_t run_in_time() {
+    const Stopwatch watch;
+    RowSeconds seconds(read_rows(table_));
+    most_informative_first(plans_, sweep_, seconds);
+    std::size_t left = 0;
+    for (const RowPlan& plan : plans_) {
+      if (to_run(plan.row)) {
+        const bool trained = fs::exists(model_path(plan.unit, plan.to_learn(), 0));
+        const double expected = seconds.drawing(plan).value_or(0) + (trained ? 0 : seconds.training(plan).value_or(0));
+        if (watch.seconds() < *run_.time_limit && watch.seconds() + expected <= *run_.time_limit) {
+          seconds.add(run_row(plan));
+        } else {
+          ++left;
+        }
+      }
+      progress_.advance(1);
+    }
+    return left;
   }
 
   /// Numbers of the plans whose rows are to be run, as the first rank sees it.
@@ -230,7 +218,7 @@ class Runner {
     return missing;
   }
 
-  void run_row(const RowPlan& plan) {
+  Row run_row(const RowPlan& plan) {
     Row row = plan.row;
     const SweepTask& entry = *plan.unit.entry;
     const SweepMethod& method = *plan.unit.method;
@@ -244,10 +232,12 @@ class Runner {
           fmt::format("{} {} {} T = {} failed: {}", row.method, entry.label, row.budget, row.transitions, row.error));
     }
     rows_->append(row);
+    return row;
   }
 
   /// models_ or no_model_ for this row; those of the row before, if they are the same.
   void have_models_for(const RowPlan& plan, const tasks::Task& task) {
+    if (plan.unit.method->exact_scores) return;  // there is nothing to learn
     const SweepTask& entry = *plan.unit.entry;
     const std::uint64_t to_learn = plan.to_learn();
     const std::string name = model_path(plan.unit, to_learn, 0);
@@ -275,6 +265,7 @@ class Runner {
     std::set<std::string> known;
     for (const std::size_t i : rows) {
       const RowPlan& plan = plans_[i];
+      if (plan.unit.method->exact_scores) continue;
       for (std::size_t k = 0; k < plan.unit.entry->records.size(); ++k) {
         const std::string path = model_path(plan.unit, plan.to_learn(), k);
         if (known.insert(path).second) models.push_back({plan.unit, plan.to_learn(), k});
@@ -323,9 +314,14 @@ class Runner {
   }
 
   std::string model_path(const RowSet& unit, std::uint64_t to_learn, std::size_t k) const {
-    return directory_ / "models" /
-           fmt::format("{}-{}-{}-{}{}.safetensors", unit.entry->label, unit.method->label, to_learn, unit.seed,
-                       k == 0 ? "" : fmt::format("-{}", k));
+    return directory_ / "models" / (model_name(sweep_, unit, to_learn, k) + ".safetensors");
+  }
+
+  /// What a model is learned from and how, in the words of the sweep.
+  nlohmann::json recipe_of(const RowSet& unit, std::size_t k) const {
+    return {{"task", unit.entry->name},      {"options", unit.entry->options}, {"records", unit.entry->records[k]},
+            {"method", unit.method->method}, {"train", unit.method->train},    {"rounds", unit.method->rounds},
+            {"series", unit.method->series}, {"proposal", sweep_.proposal}};
   }
 
   /// The model of the k-th kind of record; with two rounds, that of the first.
@@ -334,8 +330,9 @@ class Runner {
     const fs::path path = model_path(unit, budget, k);
     if (!parallel_.ranks().shared() && fs::exists(path)) {
       model::TrainedModel found = model::read_model(path);
-      // One of an earlier version of the task has other parameters.
-      if (found.prior.to_json() == task.prior.to_json()) return found;
+      // One of an earlier version of the task has other parameters; one of another sweep may bear the same label.
+      const bool same = found.provenance.value(recipe_entry, recipe_of(unit, k)) == recipe_of(unit, k);
+      if (same && found.prior.to_json() == task.prior.to_json()) return found;
     }
     progress_.note(fmt::format("{} {} {}: training", unit.method->label, unit.entry->label, budget));
     const Streams streams = k == 0 ? Streams(unit.seed) : Streams(unit.seed).child(fmt::format("records {}", k));
@@ -343,6 +340,7 @@ class Runner {
     model::TrainedModel model =
         fit(transitions(task, *unit.entry, k, *unit.method, budget, streams), *unit.method, streams);
     model.provenance["train_seconds"] = watch.seconds();
+    model.provenance[recipe_entry] = recipe_of(unit, k);
     if (!parallel_.ranks().first()) return model;
     files::make_directories(path.parent_path());
     model::write_model(path, model);
@@ -428,7 +426,9 @@ class Runner {
             const std::vector<model::TrainedModel>& models) {
     const std::vector<tasks::Observation> observed = observe(task, entry, row.transitions, row.observation);
     const Matrix reference = reference_draws(task, observed, sweep_.draws, parallel_);
-    if (amount) {
+    if (method.exact_scores) {
+      fill_exact(row, task, method, observed, reference);
+    } else if (amount) {
       fill_corrected(row, task, method, *amount, models, observed, reference);
     } else if (method.rounds == 2) {
       fill(row, task, method, {refined(models.front(), task, entry, method, observed, row)}, observed, reference);
@@ -474,6 +474,24 @@ class Runner {
     }
   }
 
+  /// Draws by local scores in closed form, for tasks whose z is θ.
+  void fill_exact(Row& row, const tasks::Task& task, const SweepMethod& method,
+                  const std::vector<tasks::Observation>& observed, const Matrix& reference) {
+    const auto settings = from_json<sample::MatchedScorePosteriorSettings>("experiment", method.sample);
+    const diffusion::Schedule schedule;
+    const Stopwatch watch;
+    const ExactScores source(task, observed.front().series, schedule);
+    const auto score = compose::compose(
+        settings.rule,
+        {.source = &source, .schedule = schedule, .precisions = source.precisions(), .settings = settings.compose});
+    const sample::DiffusionDraws draws =
+        sample::diffusion_sample(*score, sweep_.draws, settings.sample, Streams(row.seed), parallel_);
+    row.values["sample_seconds"] = watch.seconds();
+    row.values["megabytes"] = peak_megabytes();
+    row.outcome = draws.info.outcome;
+    for (const std::string& name : sweep_.metrics) compare(row, name, name, task.prior, draws.z, reference);
+  }
+
   static void fill_draws(Row& row, const sample::PosteriorDraws& draws,
                          const std::vector<model::TrainedModel>& models) {
     for (const model::TrainedModel& model : models) {
@@ -494,7 +512,7 @@ class Runner {
 
   const Sweep& sweep_;
   fs::path directory_;
-  FailedRows before_;
+  SweepRun run_;
   Parallel all_, parallel_;  // with all ranks, and with those that share one piece of work: one, most of the time
   Progress& progress_;
   std::vector<RowPlan> plans_;
@@ -519,18 +537,20 @@ std::vector<std::string> row_columns(const Sweep& sweep) {
 
 std::vector<std::string> row_keys(const Sweep& sweep, Shard shard) {
   std::vector<std::string> keys;
-  for (const RowPlan& plan : plans_of(sweep, shard)) keys.push_back(plan.row.key());
+  for (const RowPlan& plan : row_plans(sweep, shard)) keys.push_back(plan.row.key());
   return keys;
 }
 
-std::size_t run_sweep(const Sweep& sweep, const fs::path& directory, FailedRows failed, const Parallel& parallel,
-                      Progress& progress, Shard shard) {
+SweepEnd run_sweep(const Sweep& sweep, const fs::path& directory, const SweepRun& run, const Parallel& parallel,
+                   Progress& progress) {
+  check::that(!run.time_limit || !parallel.ranks().shared(), "experiment", "the time limit", run.time_limit.value_or(0),
+              "none for several ranks");
   if (parallel.ranks().first()) {
     files::make_directories(directory);
     remember(directory / "sweeps.json", sweep.to_json());
-    if (!shard.whole()) files::write_json(shard.name(directory / "sweep.json"), sweep.to_json());
+    if (!run.shard.whole()) files::write_json(run.shard.name(directory / "sweep.json"), sweep.to_json());
   }
-  return Runner(sweep, directory, shard, failed, parallel, progress).run();
+  return Runner(sweep, directory, run, parallel, progress).run();
 }
 
 }  // namespace catena::experiment

@@ -1,12 +1,14 @@
 #include "catena/experiment/sweep.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "catena/core/check.h"
 #include "catena/evaluate/metric.h"
+#include "catena/experiment/exact_scores.h"
 #include "catena/sample/correct/correct.h"
 #include "catena/sample/posterior.h"
 #include "catena/simulate/records/record_plan.h"
@@ -58,6 +60,20 @@ SweepCorrection correction_from(const nlohmann::json& entry) {
   return correction;
 }
 
+/// Exact scores leave nothing to be learned, and are known for single series of some tasks.
+void check_exact(const Sweep& sweep, const SweepMethod& method) {
+  check::that(method.method == "fnse", "experiment", "method", method.method, "fnse with exact scores");
+  check::that(method.train.empty() && method.rounds == 1 && !method.correct && !method.sample.contains("preset"),
+              "experiment", "label", method.label, "a method of exact scores, which has settings of `sample` alone");
+  for (const SweepTask& task : sweep.tasks) {
+    const bool plain = task.records == SweepTask{}.records && task.missing == 0 && task.series == 1;
+    check::that(plain && std::ranges::find(tasks_with_exact_scores(), task.name) != tasks_with_exact_scores().end(),
+                "experiment", "task", task.label,
+                fmt::format("{} in one series without gaps, where scores are exact",
+                            fmt::join(tasks_with_exact_scores(), " or ")));
+  }
+}
+
 }  // namespace
 
 std::uint64_t SweepCorrection::left_to_learn(double amount, std::uint64_t budget) const {
@@ -98,6 +114,7 @@ nlohmann::json Sweep::to_json() const {
     json["methods"].push_back(
         {{"label", method.label}, {"method", method.method}, {"train", method.train}, {"sample", method.sample}});
     if (method.rounds > 1) json["methods"].back()["rounds"] = method.rounds;
+    if (method.exact_scores) json["methods"].back()["scores"] = "exact";
     if (train::methods().at("experiment", method.method).whole_series) json["methods"].back()["series"] = method.series;
     if (method.correct) {
       json["methods"].back()["correct"] = method.correct->settings;
@@ -131,7 +148,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     }
     for (const auto& method : json.at("methods")) {
       refuse_others(source, "a method", method,
-                    {"method", "label", "train", "sample", "rounds", "correct", "preset", "series"});
+                    {"method", "label", "train", "sample", "rounds", "correct", "preset", "series", "scores"});
       const auto name = method.at("method").get<std::string>();
       // A preset is one for both, unless train or sample has its own.
       nlohmann::json preset = nlohmann::json::object();
@@ -143,6 +160,11 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
       sweep.methods.push_back(
           {method.value("label", name), name, std::move(train), std::move(sample), method.value("rounds", 1)});
       sweep.methods.back().series = method.value("series", sweep.methods.back().series);
+      if (method.contains("scores")) {
+        const auto scores = method["scores"].get<std::string>();
+        check::that(scores == "exact", "experiment", "scores", scores, "exact, or left out");
+        sweep.methods.back().exact_scores = true;
+      }
       if (method.contains("correct")) sweep.methods.back().correct = correction_from(method["correct"]);
     }
     sweep.budgets = json.value("budgets", sweep.budgets);
@@ -176,6 +198,7 @@ Sweep Sweep::from_json(const std::string& source, const nlohmann::json& json) {
     check::that(!entry.whole_series || (method.rounds == 1 && !method.correct), "experiment", "method", method.method,
                 "one that learns from single transitions, for rounds and corrections");
     check::that(method.rounds == 1 || !method.correct, "experiment", "rounds", method.rounds, "1 with a correction");
+    if (method.exact_scores) check_exact(sweep, method);
     for (const SweepTask& task : sweep.tasks) {
       check::that(!entry.whole_series || task.records == SweepTask{}.records, "experiment", "method", method.method,
                   "one that learns from single transitions, for tasks with records of their own");

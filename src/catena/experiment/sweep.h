@@ -49,6 +49,8 @@ struct SweepMethod {
   int rounds = 1;
   std::optional<SweepCorrection> correct = std::nullopt;
   std::size_t series = 10;  // transitions of each series, of methods that learn from whole series
+  /// Nothing is learned: local scores in closed form take the place of fnse's networks (exact_scores.h).
+  bool exact_scores = false;
 };
 
 struct Sweep {

@@ -1,4 +1,4 @@
-#include "catena/experiment/results_corrected.h"
+#include "catena/experiment/results/corrected.h"
 
 #include <fmt/format.h>
 

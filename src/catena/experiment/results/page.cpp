@@ -1,4 +1,4 @@
-#include "catena/experiment/results_page.h"
+#include "catena/experiment/results/page.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,8 @@
 #include <set>
 
 #include "catena/core/version.h"
-#include "catena/experiment/results_corrected.h"
+#include "catena/experiment/results/corrected.h"
+#include "catena/experiment/results/overview.h"
 #include "catena/experiment/summary.h"
 #include "catena/files/atomic.h"
 
@@ -133,6 +134,21 @@ std::string all_metrics(const std::vector<Row>& rows) {
   return text;
 }
 
+/// Pictures are linked from where the page is.
+std::string figures_section(const std::vector<PageFigure>& figures, const std::filesystem::path& page) {
+  if (figures.empty()) return "";
+  std::string text = "\n## Figures\n\nDashed: the paper's numbers.\n";
+  for (const PageFigure& figure : figures) {
+    if (!figure.heading.empty()) text += fmt::format("\n### {}\n\n{}\n", figure.heading, figure.text);
+    for (const std::filesystem::path& picture : figure.pictures) {
+      const std::filesystem::path link =
+          picture.lexically_proximate(page.parent_path().empty() ? "." : page.parent_path());
+      text += fmt::format("\n![{}]({})\n", picture.stem().string(), link.generic_string());
+    }
+  }
+  return text;
+}
+
 /// How many rows failed, and each sentence once with its number of rows; nothing if none did.
 std::string failures(const std::vector<Row>& rows) {
   std::map<std::string, std::size_t> sentences;
@@ -151,7 +167,7 @@ std::string failures(const std::vector<Row>& rows) {
 }  // namespace
 
 void write_results_page(const std::filesystem::path& path, const std::vector<Row>& rows,
-                        const std::filesystem::path& directory, const std::vector<std::filesystem::path>& pictures) {
+                        const std::filesystem::path& directory, const std::vector<PageFigure>& figures) {
   std::vector<Row> paper, others;
   std::set<std::uint64_t> budgets, seeds;
   const RowsByCorrection parts = by_correction(rows);
@@ -162,14 +178,17 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
   }
   std::string text = fmt::format(
       "# Results\n\nWritten by `catena experiment show {} --page {}` (catena {}) from `rows.csv` there: {} rows, {} "
-      "seed{}.\n\nC2ST by a random forest against 1,000 draws of the exact posterior, mean over observations ± its "
-      "standard error: 0.5 is perfect, 1 is worst. In brackets what the paper prints for the same method (there "
-      "against approximate references for four tasks); **bold** where ours is not above it. `fnbe` is not in the "
-      "paper: "
-      "beside it stand the paper's numbers of FNSE, its method of scores. Cells that are not complete say how many "
-      "rows "
-      "they have; cells that did not run are empty.\n",
+      "seed{}.\n",
       directory.string(), path.string(), version(), rows.size(), seeds.size(), seeds.size() == 1 ? "" : "s");
+  text += overview(parts.learned);
+  text +=
+      "\n## How to read the tables\n\nC2ST by a random forest against 1,000 draws of the exact posterior, mean over "
+      "observations ± its standard error: 0.5 is perfect, 1 is worst. In brackets what the paper prints for the same "
+      "method (there against approximate references for four tasks); **bold** where ours is not above it. `fnbe` is "
+      "not "
+      "in the paper: beside it stand the paper's numbers of FNSE, its method of scores. Cells that are not complete "
+      "say "
+      "how many rows they have; cells that did not run are empty.\n";
   const std::vector<Cell> cells = summarise(paper, "c2st");
   for (const std::uint64_t budget : budgets) {
     text += fmt::format(
@@ -177,6 +196,7 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
         "method:\n\n{}",
         budget, table(cells, budget), best(cells, budget));
   }
+  text += figures_section(figures, path);
   text += corrected_section(parts);
   if (std::filesystem::exists(directory / "notes.md")) {
     text += fmt::format("\n{}", files::read_file(directory / "notes.md", std::uint64_t{1} << 20));
@@ -184,12 +204,6 @@ void write_results_page(const std::filesystem::path& path, const std::vector<Row
   if (!paper.empty()) {
     text += fmt::format("\n## Time\n\nSeconds, as the sweep ran: on one thread, others at work beside it.\n\n{}",
                         times(paper));
-  }
-  if (!pictures.empty()) text += "\n## Figures\n\nDashed: the paper's numbers.\n";
-  for (const std::filesystem::path& picture : pictures) {
-    const std::filesystem::path link =
-        picture.lexically_proximate(path.parent_path().empty() ? "." : path.parent_path());
-    text += fmt::format("\n![{}]({})\n", picture.stem().string(), link.generic_string());
   }
   text += failures(rows);
   if (!others.empty()) text += fmt::format("\n## Other sweeps\n\n{}", all_metrics(others));

@@ -1,4 +1,4 @@
-#include "catena/experiment/results_figures.h"
+#include "catena/experiment/results/figures.h"
 
 #include <fmt/format.h>
 
