@@ -155,7 +155,8 @@ TEST(LocalNetwork, LearnsScoresWithTwoModes) {
     const double m = model.schedule.m(a), v = 0.2 * m * m + model.schedule.sigma_squared(a);
     for (std::size_t t = 0; t < 40; ++t) {
       Matrix theta(20, 1), learned(20, 1);  // where the noised posterior is: a network has never been elsewhere
-      for (std::size_t p = 0; p < 20; ++p) theta(p, 0) = m * (p % 2 == 0 ? mu[t] : -mu[t]) + std::sqrt(v) * stream.normal();
+      for (std::size_t p = 0; p < 20; ++p)
+        theta(p, 0) = m * (p % 2 == 0 ? mu[t] : -mu[t]) + std::sqrt(v) * stream.normal();
       scores->scores(theta, a, t, t + 1, learned);
       for (std::size_t p = 0; p < 20; ++p) {
         const double at = theta(p, 0), mean = m * mu[t];
@@ -176,14 +177,14 @@ TEST(AmortisedPrecisions, AreThoseOfGaussianRwAfterTraining) {
                            train::Split{});
   train::LoopSettings loop{.steps = 15000, .batch_size = 200, .evaluations = 5};
   loop.optimizer.learning_rate = 3e-3;
-  const model::TrainedModel trained =
-      train::train("fnse", {.data = data,
-                            .loop = loop,
-                            .settings = {{"network", "separable"}, {"width", 4}, {"layers", 1}, {"decay", 0.1}, {"ensemble", 1}},
-                            .streams = Streams(3),
-                            .parallel = Parallel(2),
-                            .progress = silent_progress(),
-                            .checkpoint = {}});
+  const model::TrainedModel trained = train::train(
+      "fnse", {.data = data,
+               .loop = loop,
+               .settings = {{"network", "separable"}, {"width", 4}, {"layers", 1}, {"decay", 0.1}, {"ensemble", 1}},
+               .streams = Streams(3),
+               .parallel = Parallel(2),
+               .progress = silent_progress(),
+               .checkpoint = {}});
   const LocalPrecisions c =
       score_sources().at("test", "fnse").precisions(trained, ObservedSeries{random_matrix(50, 4, 8)});
   // The local posterior's precision is 2 I everywhere. The net saw 20,000 transitions: a few per cent at each place.

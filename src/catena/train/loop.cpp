@@ -91,7 +91,8 @@ double held_out_loss(nn::BatchGradient& gradient, const Objective& objective, co
   for (std::size_t draw = 0; draw < draws; ++draw) {
     // An example's place in its batch may say at which level of noise it is seen: each time at another one.
     if (draw > 0) {
-      std::ranges::rotate(order, order.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, rows.size() / draws)));
+      std::ranges::rotate(order,
+                          order.begin() + static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, rows.size() / draws)));
     }
     for (std::size_t begin = 0; begin < rows.size(); begin += batch) {
       const std::size_t count = std::min(batch, rows.size() - begin);

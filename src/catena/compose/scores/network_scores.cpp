@@ -438,8 +438,7 @@ void scores_of_records(const model::ScoreModel& model, const ObservedSeries& rec
             (*part.local)[begin + l].at(p.m, p.sigma, level);
             for (std::size_t i = 0; i < y.features; ++i) {
               for (std::size_t j = 0; j < y.features; ++j) {
-                out(begin + l, i) +=
-                    part.sign * level.gain[i * y.features + j] * (p.m * y(j, l) - xi(begin + l, j));
+                out(begin + l, i) += part.sign * level.gain[i * y.features + j] * (p.m * y(j, l) - xi(begin + l, j));
               }
             }
           }

@@ -61,7 +61,9 @@ class LocalLanes {
   double gain(std::size_t i, std::size_t j, std::size_t lane) const { return gain_[(i * d_ + j) * stride_ + lane]; }
 
  private:
-  double* row(std::vector<double>& values, std::size_t i, std::size_t j) const { return &values[(i * d_ + j) * stride_]; }
+  double* row(std::vector<double>& values, std::size_t i, std::size_t j) const {
+    return &values[(i * d_ + j) * stride_];
+  }
 
   std::size_t d_ = 0, lanes_ = 0, stride_ = 0;
   LaneBlock outputs_;

@@ -32,10 +32,7 @@ nn::Value coefficients(nn::Graph& graph, const ScoreNetworkSettings& settings, n
 }  // namespace
 
 Precondition::Precondition(const diffusion::Schedule& schedule, double a, double share)
-    : m(schedule.m(a)),
-      sigma(schedule.sigma(a)),
-      v(m * m * share + sigma * sigma),
-      c_in(std::sqrt(share / v)) {}
+    : m(schedule.m(a)), sigma(schedule.sigma(a)), v(m * m * share + sigma * sigma), c_in(std::sqrt(share / v)) {}
 
 ScoreGraph record_score(const ScoreNetworkSettings& settings, std::size_t parameters, std::size_t features,
                         nn::Lanes level_lanes) {

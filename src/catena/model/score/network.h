@@ -3,8 +3,8 @@
 ///
 ///   s = (m y − θ_a)/v,   v = m² s₀² + σ²,   y = y(c_in θ_a, σ, c),   c_in = s₀/√v.
 ///
-/// With s₀² = 1, the prior's whole variance, y = 0 is the score of the prior itself, and a network has only to learn what
-/// a transition says beyond it.
+/// With s₀² = 1, the prior's whole variance, y = 0 is the score of the prior itself, and a network has only to learn
+/// what a transition says beyond it.
 ///
 /// Networks for y:
 ///   joint      one residual network of all three (model/score/conditional_network.h)

@@ -33,9 +33,9 @@ CentreObjective::CentreObjective(const model::ScoreNetworkSettings& network, con
     : levels_(diffusion::schedules().at("train", schedule).schedule, loss.levels, loss.smallest_eta, "precondition",
               network.prior_share),
       data_(data),
-      score_(model::record_score(
-          network, data.prior().size(),
-          data.features().size() + (local ? model::local_features(data.prior().size()) : 0), nn::Lanes::each())),
+      score_(model::record_score(network, data.prior().size(),
+                                 data.features().size() + (local ? model::local_features(data.prior().size()) : 0),
+                                 nn::Lanes::each())),
       centre_(model::record_score(model::centre_network(), data.prior().size(), data.features().known(),
                                   nn::Lanes::each())),
       frozen_(score_.graph, largest_block, nn::Purpose::inference()),

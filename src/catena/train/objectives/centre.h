@@ -19,8 +19,9 @@ namespace catena::train {
 
 /// B in the preconditioning of y (model/score/network.h): the centred network is y − y_B. Regression of y's mean given
 /// (θ_a, a, x^t): the loss is w²‖y_B − (y − y₀)‖², where y₀ = θ_a (1/m − v/(m (m² + σ²))) is the y of the prior's
-/// score; where members have local coordinates, y is what gives their s in this preconditioning, (v s + θ_a)/m. Of an ensemble, an example is judged by a member that did not train on it, if there is one: what a network
-/// has learned by heart is not its mean elsewhere.
+/// score; where members have local coordinates, y is what gives their s in this preconditioning, (v s + θ_a)/m. Of an
+/// ensemble, an example is judged by a member that did not train on it, if there is one: what a network has learned by
+/// heart is not its mean elsewhere.
 class CentreObjective final : public Objective {
  public:
   CentreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule,

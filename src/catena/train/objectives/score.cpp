@@ -10,10 +10,9 @@ namespace catena::train {
 ScoreObjective::ScoreObjective(const model::ScoreNetworkSettings& network, const std::string& schedule,
                                const ScoreLossSettings& loss, std::size_t parameters, std::size_t features,
                                std::shared_ptr<const model::LocalGaussianNetwork> local)
-    : ScoreObjective(
-          model::record_score(network, parameters, features + (local ? model::local_features(parameters) : 0),
-                              nn::Lanes::each()),
-          schedule, loss, parameters, network.prior_share, local) {}
+    : ScoreObjective(model::record_score(network, parameters,
+                                         features + (local ? model::local_features(parameters) : 0), nn::Lanes::each()),
+                     schedule, loss, parameters, network.prior_share, local) {}
 
 ScoreObjective::ScoreObjective(model::ScoreGraph score, const std::string& schedule, const ScoreLossSettings& loss,
                                std::size_t parameters, double prior_share,
