@@ -1,4 +1,5 @@
 // Rules and samplers together on posteriors in closed form; only Monte Carlo and step errors are left.
+#include "catena/sample/diffusion/read_precisions.h"
 #include "catena/sample/diffusion/sample.h"
 
 #include <gtest/gtest.h>
@@ -232,6 +233,61 @@ TEST(LocalPrecisions, AreThoseOfTheLocalPosteriors) {
     const double determinant = exact(t, 0) * exact(t, 3) - exact(t, 1) * exact(t, 2);
     EXPECT_NEAR(diagonal.precisions(t, 0) * exact(t, 3) / determinant, 1, 4.5 * std::sqrt(2.0 / 2000) + 0.01);
   }
+}
+
+TEST(ReadPrecisions, OfGaussianPosteriorsAreExactWhateverTheirWidths) {
+  const Schedule schedule;
+  std::vector<Eigen::VectorXd> means;
+  std::vector<Eigen::MatrixXd> exact;
+  Stream stream = Streams(9).stream("axes");
+  for (const double narrow : {1.0, 3.0, 1e2, 1e5}) {  // beside a direction that says nothing and one in between
+    const Eigen::MatrixXd some = Eigen::MatrixXd::NullaryExpr(3, 3, [&] { return stream.normal(); });
+    const Eigen::MatrixXd axes = some.householderQr().householderQ();
+    exact.push_back(axes * Eigen::Vector3d(1, std::sqrt(narrow), narrow).asDiagonal() * axes.transpose());
+    means.push_back(Eigen::VectorXd::NullaryExpr(3, [&] { return stream.normal(); }));
+  }
+  const compose::GaussianScores source(means, exact, schedule);
+  const compose::LocalPrecisions found = read_precisions(source, schedule, Parallel(2));
+  for (std::size_t t = 0; t < exact.size(); ++t) {
+    for (std::size_t k = 0; k < 9; ++k) EXPECT_NEAR(found(t, k), exact[t].data()[k], 1e-8 * exact[t].trace()) << t;
+  }
+  const compose::LocalPrecisions alone = read_precisions(source, schedule, Parallel(1));
+  EXPECT_TRUE(std::ranges::equal(found.values(), alone.values()));
+}
+
+/// A mixture in one dimension, with the derivative of its score by differences.
+class MixtureWithJacobians final : public compose::LocalScores {
+ public:
+  explicit MixtureWithJacobians(compose::MixtureScores mixture) : mixture_(std::move(mixture)) {}
+  std::size_t transitions() const override { return 1; }
+  std::size_t dimension() const override { return 1; }
+  void scores(ConstMatrixView theta_a, double a, std::size_t begin, std::size_t end, MatrixView out) const override {
+    mixture_.scores(theta_a, a, begin, end, out);
+  }
+  bool has_jacobians() const override { return true; }
+  void scores_and_jacobians(ConstMatrixView theta_a, double a, std::size_t begin, std::size_t end, MatrixView out,
+                            MatrixView jacobians) const override {
+    constexpr double h = 1e-5;
+    Matrix above(1, 1), below(1, 1), at(1, 1);
+    scores(theta_a, a, begin, end, out);
+    at(0, 0) = theta_a(0, 0) + h;
+    scores(at, a, begin, end, above.view());
+    at(0, 0) = theta_a(0, 0) - h;
+    scores(at, a, begin, end, below.view());
+    jacobians(0, 0) = (above(0, 0) - below(0, 0)) / (2 * h);
+  }
+
+ private:
+  compose::MixtureScores mixture_;
+};
+
+TEST(ReadPrecisions, OfTwoModesAreThoseOfBothTogether) {
+  const Schedule schedule;
+  // Variance 0.2² + 0.8², which the noise of the first levels does not tell from that of one Gaussian.
+  const MixtureWithJacobians source(compose::MixtureScores({{0.5, -0.8, 0.2}, {0.5, 0.8, 0.2}}, schedule));
+  const double precision = read_precisions(source, schedule, Parallel(1))(0, 0);
+  EXPECT_GT(precision, 0.5);
+  EXPECT_LT(precision, 2);  // 25 is that of either mode
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "catena/compose/series_state.h"
 #include "catena/core/check.h"
 #include "catena/core/stopwatch.h"
+#include "catena/sample/diffusion/read_precisions.h"
 #include "catena/sample/posterior_map.h"
 
 namespace catena::sample {
@@ -46,14 +47,15 @@ struct LocalEstimates {
     const std::string schedule = source_of(request.model).schedule(request.model);
     std::vector<std::unique_ptr<compose::LocalScores>> parts;
     std::vector<compose::LocalPrecisions> precisions;
-    const bool amortised = settings.precisions == "amortised";
+    const bool weighted = compose::rules().at("sample", settings.rule).needs_precisions;
+    const bool chosen = settings.precisions == "auto";
     const auto add = [&](const model::TrainedModel& part, const compose::ObservedSeries& records) {
       if (records.transitions() == 0) return;
       const compose::ScoreSource& source = source_of(part);
       check::that(source.schedule(part) == schedule, "sample", fmt::format("the schedule of {}", part.source),
                   source.schedule(part), fmt::format("{}, that of {}", schedule, request.model.source));
       parts.push_back(source.scores(part, records));
-      if (amortised) precisions.push_back(source.precisions(part, records));
+      if (chosen || settings.precisions == "amortised") precisions.push_back(source.precisions(part, records));
     };
     const Stopwatch watch;
     add(request.model, observed);
@@ -63,9 +65,12 @@ struct LocalEstimates {
     scores = compose::joined_scores(std::move(parts));
     const diffusion::Schedule& noise = diffusion::schedules().at("sample", schedule).schedule;
     input = {.source = scores.get(), .schedule = noise, .settings = settings.compose};
-    if (amortised) {
-      input.precisions = compose::joined_precisions(precisions);
-    } else if (compose::rules().at("sample", settings.rule).needs_precisions) {
+    if (!precisions.empty()) input.precisions = compose::joined_precisions(precisions);
+    if (weighted && (settings.precisions == "scores" || (chosen && scores->has_jacobians()))) {
+      check::that(scores->has_jacobians(), "sample", "precisions", settings.precisions,
+                  fmt::format("amortised or sampled: the scores of {} have no Jacobians", request.model.source));
+      input.precisions = read_precisions(*scores, noise, parallel);
+    } else if (weighted && precisions.empty()) {
       LocalPrecisionResult local =
           local_precisions(*scores, noise, {.diagonal = settings.precisions == "sampled"}, streams, parallel, progress);
       outcome = local.info.outcome;
@@ -103,8 +108,10 @@ MapEstimate map_by_scores(const PosteriorRequest& request, const compose::Observ
 PosteriorDraws draw_score_sums(const PosteriorRequest& request, const compose::SeriesState& state,
                                const Streams& streams, const Parallel& parallel, Progress& progress) {
   const auto settings = from_json<MatchedScorePosteriorSettings>("sample", request.settings);
-  check::that(settings.rule == "gauss" && settings.precisions == "amortised", "sample", "the rule of a state file",
-              settings.rule, "gauss with amortised precisions");
+  check::that(settings.rule == "gauss" && (settings.precisions == "amortised" || settings.precisions == "auto"),
+              "sample", "the rule of a state file",
+              fmt::format("{} with {} precisions", settings.rule, settings.precisions),
+              "gauss with amortised precisions, whose sums it keeps");
   const model::ScoreModel model(request.model);
   const auto transitions = static_cast<std::size_t>(state.transitions);
   const auto scores = compose::scores_of_sums(model, state.sums, transitions);

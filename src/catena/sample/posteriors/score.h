@@ -17,18 +17,22 @@ struct ScorePosteriorSettings {
   template <class Self, class Visit>
   static void fields(Self& c, Visit&& visit) {
     visit(c.rule, "rule", "how local scores are composed", one_of(compose::rules().names()));
-    visit(c.precisions, "precisions", "local precisions: the model's amortised Gaussian, or sampled as in the paper",
-          when_any({{{"precisions", {"amortised"}}}, {{"rule", {"gauss"}}}},
-                   one_of({"amortised", "sampled", "sampled_full"})));
+    visit(c.precisions, "precisions",
+          "local precisions: the model's amortised Gaussian, read off the scores, or sampled as in the paper (auto: "
+          "scores; of a state file, amortised)",
+          when_any({{{"precisions", {"auto", "amortised"}}}, {{"rule", {"gauss"}}}},
+                   one_of({"auto", "amortised", "scores", "sampled", "sampled_full"})));
     compose::RuleSettings::fields(c.compose, visit);
     SampleSettings::fields(c.sample, visit);
   }
 };
 
 /// Scores that were learned by matching are known down to the smallest noise of training and least well there: no
-/// Langevin steps, which ask them again and again at every level, and no levels below (docs/fnse.md).
+/// Langevin steps, which ask them again and again at every level, and no levels below (docs/fnse.md). Precisions are
+/// theirs: the amortised Gaussian is another network's, and on sir they contradict each other.
 struct MatchedScorePosteriorSettings : ScorePosteriorSettings {
   MatchedScorePosteriorSettings() {
+    precisions = "auto";
     sample.sampler = "stochastic_heun";
     sample.steps = 60;
     sample.smallest_a = diffusion::Schedule().a_min;
