@@ -19,7 +19,7 @@ struct ScorePosteriorSettings {
     visit(c.rule, "rule", "how local scores are composed", one_of(compose::rules().names()));
     visit(c.precisions, "precisions",
           "local precisions: the model's amortised Gaussian, read off the scores, or sampled as in the paper (auto: "
-          "scores; of a state file, amortised)",
+          "scores; of local networks and of a state file, amortised)",
           when_any({{{"precisions", {"auto", "amortised"}}}, {{"rule", {"gauss"}}}},
                    one_of({"auto", "amortised", "scores", "sampled", "sampled_full"})));
     compose::RuleSettings::fields(c.compose, visit);
