@@ -39,10 +39,10 @@ const compose::ScoreSource& source_of(const model::TrainedModel& model) {
   return compose::score_sources().at("sample", model.method);
 }
 
-/// Whether the amortised Gaussian is a part of the scores themselves, so that they cannot contradict it: networks in
-/// its coordinates (model/score/local_precondition.h). On lotka_volterra its precisions are then the better ones.
-bool has_its_own_gaussian(const model::TrainedModel& model) {
-  return model.method == "fnse" && model::chosen_network(model::ScoreModel(model).settings).local();
+/// Joint networks of fnse know nothing of the amortised Gaussian, which contradicts them on sir. Local ones stand in
+/// its coordinates; separable ones draw as their streams do, whose sums have its precisions.
+bool reads_precisions(const model::TrainedModel& model) {
+  return model.method == "fnse" && model::ScoreModel(model).settings.network == "joint";
 }
 
 /// The local scores of a series and what a rule needs beside them.
@@ -72,8 +72,7 @@ struct LocalEstimates {
     const diffusion::Schedule& noise = diffusion::schedules().at("sample", schedule).schedule;
     input = {.source = scores.get(), .schedule = noise, .settings = settings.compose};
     if (!precisions.empty()) input.precisions = compose::joined_precisions(precisions);
-    if (weighted && (settings.precisions == "scores" ||
-                     (chosen && scores->has_jacobians() && !has_its_own_gaussian(request.model)))) {
+    if (weighted && (settings.precisions == "scores" || (chosen && reads_precisions(request.model)))) {
       check::that(scores->has_jacobians(), "sample", "precisions", settings.precisions,
                   fmt::format("amortised or sampled: the scores of {} have no Jacobians", request.model.source));
       input.precisions = read_precisions(*scores, noise, parallel);

@@ -19,7 +19,7 @@ struct ScorePosteriorSettings {
     visit(c.rule, "rule", "how local scores are composed", one_of(compose::rules().names()));
     visit(c.precisions, "precisions",
           "local precisions: the model's amortised Gaussian, read off the scores, or sampled as in the paper (auto: "
-          "scores; of local networks and of a state file, amortised)",
+          "scores, of joint networks alone)",
           when_any({{{"precisions", {"auto", "amortised"}}}, {{"rule", {"gauss"}}}},
                    one_of({"auto", "amortised", "scores", "sampled", "sampled_full"})));
     compose::RuleSettings::fields(c.compose, visit);
@@ -28,8 +28,8 @@ struct ScorePosteriorSettings {
 };
 
 /// Scores that were learned by matching are known down to the smallest noise of training and least well there: no
-/// Langevin steps, which ask them again and again at every level, and no levels below (docs/fnse.md). Precisions are
-/// theirs: the amortised Gaussian is another network's, and on sir they contradict each other.
+/// Langevin steps, which ask them again and again at every level, and no levels below (docs/fnse.md). Precisions of
+/// joint networks are theirs: the amortised Gaussian is another network's, and on sir they contradict each other.
 struct MatchedScorePosteriorSettings : ScorePosteriorSettings {
   MatchedScorePosteriorSettings() {
     precisions = "auto";
