@@ -291,7 +291,7 @@ class Posterior:
     ) -> Draws:
         all_settings = {**self.settings, **settings}
         chosen = self._chosen(settings)
-        changed = all_settings.get("rule", "gauss") != "gauss" or all_settings.get("precisions", "amortised") != "amortised"
+        changed = all_settings.get("rule", "gauss") != "gauss" or all_settings.get("precisions", "auto") not in ("auto", "amortised")
         if changed or all_settings.get("preset"):
             stream = None  # its sums are for this rule alone
         if not panel[0].complete() or (len(panel[0].times) > 0 and not self._about["uses_time"]):

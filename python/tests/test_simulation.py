@@ -173,6 +173,7 @@ def test_initial_states_may_be_a_function_or_a_prior(prior):
     assert abs(by_function.x.mean() - by_prior.x.mean()) < 2
 
 
+@pytest.mark.filterwarnings("ignore:posterior.sample")  # an embedding of 100 steps: anything may lie outside its range
 def test_states_on_a_grid_are_kept_once_and_embedded(prior, tmp_path):
     def lift(theta, x, rng):
         return 0.9 * x + 0.3 * theta[:, :1] + 0.1 * rng.standard_normal(x.shape)
