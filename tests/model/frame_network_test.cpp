@@ -7,19 +7,11 @@
 
 #include "catena/core/errors.h"
 #include "catena/model/frames/frame_embedding.h"
+#include "message_of.h"
 
 namespace catena::model::frame_network_test {
 
 namespace {
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 std::size_t layers_on(std::size_t side) {
   return convolutions_for("test", FrameNetworkSettings(), {2, side, side}).size();

@@ -12,6 +12,7 @@
 #include "catena/core/errors.h"
 #include "catena/files/netcdf/rows.h"
 #include "catena/simulate/transitions/transitions.h"
+#include "message_of.h"
 #include "simulate/walk_model.h"
 
 namespace catena::simulate::frames_test {
@@ -67,15 +68,6 @@ void expect_equal(const TransitionSet& a, const TransitionSet& b) {
   EXPECT_TRUE(a.x == b.x);
   EXPECT_TRUE(a.x_next == b.x_next);
   EXPECT_EQ(a.provenance, b.provenance);
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 /// How many records begin where none ends.

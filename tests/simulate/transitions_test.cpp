@@ -11,6 +11,7 @@
 
 #include "catena/core/errors.h"
 #include "catena/files/netcdf/netcdf.h"
+#include "message_of.h"
 #include "simulate/walk_model.h"
 
 namespace catena::simulate::transitions_test {
@@ -40,15 +41,6 @@ void expect_equal(const TransitionSet& a, const TransitionSet& b) {
   EXPECT_EQ(a.prior.to_json(), b.prior.to_json());
   EXPECT_EQ(a.state_names, b.state_names);
   EXPECT_EQ(a.provenance, b.provenance);
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "catena/train/frames/frame_objective.h"
 #include "catena/train/frames/frame_source.h"
 #include "catena/train/recipe.h"
+#include "message_of.h"
 
 namespace catena::train::frames_test {
 
@@ -99,15 +100,6 @@ model::TrainedModel trained(const fs::path& path, const std::string& method, nlo
                               .progress = silent_progress(),
                               .checkpoint = {}};
   return train(method, context);
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace

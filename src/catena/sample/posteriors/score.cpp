@@ -54,14 +54,15 @@ struct LocalEstimates {
     std::vector<std::unique_ptr<compose::LocalScores>> parts;
     std::vector<compose::LocalPrecisions> precisions;
     const bool weighted = compose::rules().at("sample", settings.rule).needs_precisions;
-    const bool chosen = settings.precisions == "auto";
+    std::string from = settings.precisions;
+    if (from == "auto") from = weighted && reads_precisions(request.model) ? "scores" : "amortised";
     const auto add = [&](const model::TrainedModel& part, const compose::ObservedSeries& records) {
       if (records.transitions() == 0) return;
       const compose::ScoreSource& source = source_of(part);
       check::that(source.schedule(part) == schedule, "sample", fmt::format("the schedule of {}", part.source),
                   source.schedule(part), fmt::format("{}, that of {}", schedule, request.model.source));
       parts.push_back(source.scores(part, records));
-      if (chosen || settings.precisions == "amortised") precisions.push_back(source.precisions(part, records));
+      if (from == "amortised") precisions.push_back(source.precisions(part, records));
     };
     const Stopwatch watch;
     add(request.model, observed);
@@ -71,14 +72,15 @@ struct LocalEstimates {
     scores = compose::joined_scores(std::move(parts));
     const diffusion::Schedule& noise = diffusion::schedules().at("sample", schedule).schedule;
     input = {.source = scores.get(), .schedule = noise, .settings = settings.compose};
-    if (!precisions.empty()) input.precisions = compose::joined_precisions(precisions);
-    if (weighted && (settings.precisions == "scores" || (chosen && reads_precisions(request.model)))) {
-      check::that(scores->has_jacobians(), "sample", "precisions", settings.precisions,
+    if (from == "amortised") {
+      input.precisions = compose::joined_precisions(precisions);
+    } else if (weighted && from == "scores") {
+      check::that(scores->has_jacobians(), "sample", "precisions", from,
                   fmt::format("amortised or sampled: the scores of {} have no Jacobians", request.model.source));
       input.precisions = read_precisions(*scores, noise, parallel);
-    } else if (weighted && precisions.empty()) {
+    } else if (weighted) {
       LocalPrecisionResult local =
-          local_precisions(*scores, noise, {.diagonal = settings.precisions == "sampled"}, streams, parallel, progress);
+          local_precisions(*scores, noise, {.diagonal = from == "sampled"}, streams, parallel, progress);
       outcome = local.info.outcome;
       input.precisions = std::move(local.precisions);
     }
